@@ -1,0 +1,1 @@
+"""Measurements of what the project promises: ``python -m benchmarks.NAME [--quick] [--json]``."""

@@ -1,0 +1,75 @@
+"""One line for each event of a journal."""
+
+from functools import singledispatch
+
+from pydantic import BaseModel
+
+from sciagent.cli.progress import action_text
+from sciagent.contracts.events import (
+    CommandTaken,
+    Event,
+    RunStarted,
+    Sealed,
+    StudyConcluded,
+    StudyOpened,
+    TrialDecided,
+    TrialFinished,
+    TrialProposed,
+)
+
+
+def event_line(event: Event) -> str:
+    """Number, time and kind of an event, and what it says."""
+    text = f"{event.sequence:>6}  {event.time}  {event.kind}"
+    detail = _detail(event.body)
+    return f"{text}: {detail}" if detail else text
+
+
+@singledispatch
+def _detail(body: BaseModel) -> str:
+    """Short fields by name; long ones are for the journal itself."""
+    shown = body.model_dump(exclude={"kind", "schema_version"}, exclude_defaults=True)
+    return ", ".join(f"{k} {v}" for k, v in shown.items() if isinstance(v, str | int | float))
+
+
+@_detail.register
+def _(body: RunStarted) -> str:
+    return f"{body.request.question} as {body.run}"
+
+
+@_detail.register
+def _(body: StudyOpened) -> str:
+    return f"{body.question}, {body.objective.direction} {body.objective.metric}"
+
+
+@_detail.register
+def _(body: TrialProposed) -> str:
+    return f"trial {body.trial}, {action_text(body.proposal.action)}"
+
+
+@_detail.register
+def _(body: TrialFinished) -> str:
+    adopted = ", found finished" if body.adopted else ""
+    return f"trial {body.trial}, {body.outcome.status}{adopted}"
+
+
+@_detail.register
+def _(body: TrialDecided) -> str:
+    reasons = f" ({'; '.join(body.decision.reasons)})" if body.decision.reasons else ""
+    return f"trial {body.trial}, {body.decision.verdict}{reasons}"
+
+
+@_detail.register
+def _(body: StudyConcluded) -> str:
+    return f"{body.conclusion.status}, {body.conclusion.reason}"
+
+
+@_detail.register
+def _(body: CommandTaken) -> str:
+    author = f" by {body.command.author}" if body.command.author else ""
+    return f"{body.command.command}{author}"
+
+
+@_detail.register
+def _(body: Sealed) -> str:
+    return f"{body.status}, {len(body.files)} files"

@@ -1,0 +1,59 @@
+"""Arguments and options that several subcommands share, and how examples are written."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sciagent.cli.completion import complete_runs
+
+
+class PolicyName(StrEnum):
+    """Who proposes."""
+
+    BUILTIN = "builtin"
+    HUMAN = "human"
+
+
+RunArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN",
+        help="Path of the run's workspace, or its name in artifacts/.",
+        autocompletion=complete_runs,
+        show_default=False,
+    ),
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print exactly one JSON object to stdout.")
+]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+OutOption = Annotated[
+    Path,
+    typer.Option("--out", metavar="DIR", help="Folder of the runs.", file_okay=False),
+]
+BudgetTrialsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--budget-trials", metavar="N", min=1, help="Trials at most.", show_default="no limit"
+    ),
+]
+BudgetCpuOption = Annotated[
+    float | None,
+    typer.Option(
+        "--budget-cpu-s", metavar="S", help="CPU seconds at most.", show_default="no limit"
+    ),
+]
+BudgetWallOption = Annotated[
+    float | None,
+    typer.Option(
+        "--budget-wall-s", metavar="S", help="Seconds of the clock at most.",
+        show_default="no limit",
+    ),
+]  # fmt: skip
+
+
+def examples(*lines: str) -> str:
+    """Write the examples that stand below a subcommand's help."""
+    return "\n".join(["Examples:", *(f"  {line}" for line in lines)])

@@ -1,0 +1,67 @@
+"""``sciagent resume``: go on with a run that was stopped or cut off."""
+
+from typing import Annotated
+
+import typer
+
+from sciagent.cli.options import (
+    BudgetCpuOption,
+    BudgetTrialsOption,
+    BudgetWallOption,
+    JsonOption,
+    QuietOption,
+    RunArgument,
+    examples,
+)
+from sciagent.cli.places import located
+
+EXAMPLES = examples(
+    "sciagent resume artifacts/20260101-fluorapatite-1a2b3c",
+    "sciagent resume artifacts/20260101-fluorapatite-1a2b3c --budget-trials 100",
+)
+
+
+def resume(
+    run: RunArgument,
+    budget_trials: BudgetTrialsOption = None,
+    budget_cpu_s: BudgetCpuOption = None,
+    budget_wall_s: BudgetWallOption = None,
+    parallel: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Trials that may run side by side.", show_default="as before"
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Go on with a run that was stopped or cut off, or give a finished one more budget.
+
+    Nothing that had finished is executed again. A budget counts from the run's
+    beginning; without one, that of the run stays.
+    """
+    from sciagent import runs
+    from sciagent.cli.prompter import human
+    from sciagent.cli.session import conclude, watched
+    from sciagent.contracts.study import Budget
+
+    path = located(run)
+    given = Budget(trials=budget_trials, cpu_s=budget_cpu_s, wall_s=budget_wall_s)
+    budget = None if given == Budget() else given
+    opened = runs.open_run(path)
+    asks = opened.request.policy == "human"
+    finished = watched(
+        lambda observer: runs.resume(
+            path,
+            budget=budget,
+            parallel=parallel,
+            policy=human if asks else None,
+            observer=observer,
+        ),
+        lambda _: path,
+        quiet=quiet,
+        live=not asks,
+        earlier=opened.events(),
+        budget=budget,
+    )
+    conclude(finished, as_json=as_json)

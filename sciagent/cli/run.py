@@ -1,0 +1,103 @@
+"""``sciagent run``: study a question."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sciagent.cli.completion import complete_datasets, complete_questions
+from sciagent.cli.options import (
+    BudgetCpuOption,
+    BudgetTrialsOption,
+    BudgetWallOption,
+    JsonOption,
+    OutOption,
+    PolicyName,
+    QuietOption,
+    examples,
+)
+from sciagent.cli.places import RUNS_FOLDER
+
+EXAMPLES = examples(
+    "sciagent run powder_diffraction/refine --dataset fluorapatite",
+    "sciagent run powder_diffraction/refine --dataset sc2au6 --budget-trials 40 --json",
+    "sciagent run powder_diffraction/refine --dataset fluorapatite --policy human",
+)
+
+
+def run(
+    question: Annotated[
+        str,
+        typer.Argument(
+            metavar="DOMAIN/QUESTION", help="The question to study.",
+            autocompletion=complete_questions, show_default=False,
+        ),
+    ],
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Take files and settings from this dataset.",
+            autocompletion=complete_datasets,
+        ),
+    ] = None,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--input", metavar="KEY=PATH",
+            help="A file of your own; again for more, or for inputs that take several.",
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="A setting of the question; again for more."
+        ),
+    ] = None,
+    policy: Annotated[
+        PolicyName,
+        typer.Option(help="Who proposes: the field's own strategy, or you at this terminal."),
+    ] = PolicyName.BUILTIN,
+    budget_trials: BudgetTrialsOption = None,
+    budget_cpu_s: BudgetCpuOption = None,
+    budget_wall_s: BudgetWallOption = None,
+    parallel: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Trials that may run side by side.")
+    ] = 1,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of all random numbers.")] = 0,
+    out: OutOption = RUNS_FOLDER,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:  # fmt: skip
+    """Study a question and write a verified report.
+
+    The workspace is made in the folder given by --out. Progress is shown on
+    stderr; Ctrl-C stops the run so that it can be resumed.
+
+    Exit codes: 0 completed or abstained, 1 failed, 2 bad input, 3 budget
+    reached without a result, 130 stopped.
+    """
+    from sciagent import runs
+    from sciagent.cli.assignments import input_paths, setting_values
+    from sciagent.cli.prompter import human
+    from sciagent.cli.session import conclude, watched
+    from sciagent.contracts.study import Budget
+    from sciagent.domains import registry
+
+    schema = registry.question(question).settings.model_json_schema()
+    request: dict[str, Any] = {
+        "dataset": dataset,
+        "inputs": input_paths(inputs or ()) or None,
+        "settings": setting_values(settings or (), schema) or None,
+        "policy": human if policy is PolicyName.HUMAN else "builtin",
+        "budget": Budget(trials=budget_trials, cpu_s=budget_cpu_s, wall_s=budget_wall_s),
+        "parallel": parallel,
+        "seed": seed,
+        "out": out,
+    }
+    finished = watched(
+        lambda observer: runs.run(question, observer=observer, **request),
+        lambda name: Path(out) / name,
+        quiet=quiet,
+        live=policy is not PolicyName.HUMAN,
+    )
+    conclude(finished, as_json=as_json)

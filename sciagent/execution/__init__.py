@@ -1,0 +1,1 @@
+"""Runs code and notebooks in kernels, under limits, and records what was really executed."""

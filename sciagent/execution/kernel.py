@@ -1,0 +1,73 @@
+"""A clean kernel of this very interpreter, whatever kernel specifications are installed."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+from jupyter_client.manager import AsyncKernelManager
+
+import sciagent
+
+KERNEL_NAME = "sciagent-interpreter"
+_LONGEST_SOCKET_PATH = 95
+_THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "RAYON_NUM_THREADS",
+)
+
+
+class InterpreterSpecs(KernelSpecManager):
+    """Knows one kernel: the interpreter that runs now."""
+
+    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+        """Describe the kernel; the name is not looked up anywhere."""
+        return KernelSpec(
+            argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+            display_name=kernel_name,
+            language="python",
+        )
+
+
+def kernel_manager(folder: Path) -> AsyncKernelManager:
+    """Make the manager of a kernel that has not been started.
+
+    Parameters
+    ----------
+    folder
+        Empty folder that only this user can enter: it holds the connection file and, where its
+        path is short enough for them, the sockets, so that nothing listens on the network.
+    """
+    manager = AsyncKernelManager(kernel_name=KERNEL_NAME, kernel_spec_manager=InterpreterSpecs())
+    manager.connection_file = str(folder / "connection.json")
+    sockets = str(folder / "socket")
+    if len(sockets) <= _LONGEST_SOCKET_PATH:
+        manager.transport, manager.ip = "ipc", sockets
+    return manager
+
+
+def clean_environment(profile: Path, threads: int) -> dict[str, Any]:
+    """Environment of a kernel: no start-up files of the user, the same sciagent as here.
+
+    Parameters
+    ----------
+    profile
+        Empty folder in which IPython keeps what it must.
+    threads
+        Threads that numerical libraries may use.
+    """
+    package = str(Path(sciagent.__file__).resolve().parents[1])
+    inherited = os.environ.get("PYTHONPATH", "")
+    search = [package, *(part for part in inherited.split(os.pathsep) if part and part != package)]
+    return {
+        **os.environ,
+        **dict.fromkeys(_THREAD_VARIABLES, str(threads)),
+        "IPYTHONDIR": str(profile),
+        "MPLBACKEND": "Agg",
+        "PYTHONPATH": os.pathsep.join(search),
+        "PYTHONSTARTUP": "",
+    }

@@ -1,0 +1,1 @@
+"""The JupyterLab side: persona, server extension, magics, progress and widgets."""

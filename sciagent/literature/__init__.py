@@ -1,0 +1,1 @@
+"""Searches, fetches, parses and quotes publications, and knows which were retracted."""

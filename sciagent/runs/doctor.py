@@ -1,0 +1,106 @@
+"""What works on this machine, and how to mend what does not."""
+
+import importlib.util
+import os
+import shutil
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from sciagent.contracts.run import DoctorItem
+from sciagent.domains.registry import domains
+from sciagent.execution.notebook import kernel_answers
+
+_GIB = 1024**3
+_LOW_SPACE_GIB = 2.0
+
+
+def doctor(out: str | Path = "artifacts") -> list[DoctorItem]:
+    """Look at the interpreter, the fields' engines, the notebook kernel and the disk."""
+    return [
+        _python(),
+        *_engines(),
+        _kernel(),
+        _bytecode(),
+        _sandbox(),
+        _disk(Path(out)),
+    ]
+
+
+def _python() -> DoctorItem:
+    found = ".".join(str(part) for part in sys.version_info[:3])
+    return DoctorItem(name="Python", status="ok", detail=f"{found} at {sys.executable}")
+
+
+def _engines() -> Iterator[DoctorItem]:
+    for domain in domains():
+        packages = sorted({name for question in domain.questions for name in question.packages})
+        missing = [name for name in packages if not _installed(name)]
+        if missing:
+            yield DoctorItem(
+                name=domain.title,
+                status="missing",
+                detail=f"not installed: {', '.join(missing)}",
+                remedy=f"pip install 'sciagent[{domain.extra}]'",
+            )
+        else:
+            engines = ", ".join(f"{name} {version(name)}" for name in packages)
+            yield DoctorItem(name=domain.title, status="ok", detail=engines or "no engine needed")
+
+
+def _kernel() -> DoctorItem:
+    trouble = kernel_answers()
+    if trouble:
+        return DoctorItem(
+            name="Notebook kernel", status="missing", detail=trouble,
+            remedy="pip install ipykernel; `sciagent verify --rerun` needs it",
+        )  # fmt: skip
+    return DoctorItem(name="Notebook kernel", status="ok", detail="started and answered")
+
+
+def _bytecode() -> DoctorItem:
+    spec = importlib.util.find_spec("numpy")
+    folder = Path(spec.origin).parent / "__pycache__" if spec and spec.origin else None
+    if folder is not None and any(folder.glob("*.pyc")):
+        return DoctorItem(name="Compiled bytecode", status="ok", detail="present")
+    return DoctorItem(
+        name="Compiled bytecode", status="warning",
+        detail="missing: every start of a kernel or worker takes about twice as long",
+        remedy=f"{sys.executable} -m compileall -q {sysconfig.get_path('purelib')}",
+    )  # fmt: skip
+
+
+def _sandbox() -> DoctorItem:
+    return DoctorItem(
+        name="Sandbox", status="warning",
+        detail="domains run unsandboxed, as yourself; every report says so",
+        remedy="run only domains that you trust",
+    )  # fmt: skip
+
+
+def _disk(out: Path) -> DoctorItem:
+    folder = next(path for path in (out.resolve(), *out.resolve().parents) if path.exists())
+    free_gib = shutil.disk_usage(folder).free / _GIB
+    if not os.access(folder, os.W_OK):
+        return DoctorItem(
+            name="Workspaces", status="missing", detail=f"{folder} cannot be written",
+            remedy="choose another folder with --out",
+        )  # fmt: skip
+    with tempfile.TemporaryFile(dir=folder):
+        low = free_gib < _LOW_SPACE_GIB
+    return DoctorItem(
+        name="Workspaces", status="warning" if low else "ok",
+        detail=f"{free_gib:.1f} GiB free in {folder}",
+        remedy="free some space, or choose another folder with --out" if low else "",
+    )  # fmt: skip
+
+
+def _installed(name: str) -> bool:
+    try:
+        version(name)
+    except PackageNotFoundError:
+        return False
+    return True

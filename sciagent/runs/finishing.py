@@ -1,0 +1,81 @@
+"""From a concluded study to a sealed run: figures, claims, notebooks, report, crate, seal.
+
+Everything here is made from the journal and the trials alone, so that a crash in between costs
+nothing: it is made again from the start.
+"""
+
+from sciagent.contracts.claim import ClaimsFile
+from sciagent.contracts.domain import Question
+from sciagent.contracts.model import Contract
+from sciagent.contracts.ports import Problem
+from sciagent.contracts.run import Environment, RunRequest
+from sciagent.contracts.tree import StudyView
+from sciagent.domains.registry import domain_of, question
+from sciagent.reports.assemble import assemble
+from sciagent.reports.notebooks import write_notebooks
+from sciagent.reports.render import write_reports
+from sciagent.reports.verify import save_verification, verify
+from sciagent.runs.environment import describe_environment
+from sciagent.workspace.atomic import write_atomic
+from sciagent.workspace.crate import write_crate
+from sciagent.workspace.journal import JournalFile
+from sciagent.workspace.layout import ENVIRONMENT, Layout
+from sciagent.workspace.record import write_study_file
+from sciagent.workspace.seal import is_sealed, seal
+from sciagent.workspace.tree import StudyTree, TreeBuilder
+
+
+def finish(
+    layout: Layout,
+    request: RunRequest,
+    problem: Problem,
+    builder: TreeBuilder,
+    journal: JournalFile,
+) -> None:
+    """Write the report with all that belongs to it, verify it, and seal the run."""
+    root = layout.root
+    if is_sealed(root):
+        return
+    asked = question(request.question)
+    tree = builder.studies[asked.name]
+    environment = describe_environment(request, domain_of(request.question), asked)
+    _write(layout, ENVIRONMENT, environment)
+    write_study_file(root, builder)
+    claims = _claims(layout, asked, problem, tree, environment)
+    write_notebooks(root, asked, claims)
+    write_reports(root, verify(root, before_seal=True))
+    write_crate(root)
+    conclusion = tree.conclusion
+    seal(journal, root, conclusion.status if conclusion else "failed")
+    save_verification(root, verify(root))
+
+
+def _claims(
+    layout: Layout, asked: Question, problem: Problem, tree: StudyTree, environment: Environment
+) -> ClaimsFile:
+    wanted = asked.report(view_of(tree, str(layout.root)), problem, layout.root)
+    return assemble(layout.root, asked, wanted, environment.code_sha256)
+
+
+def view_of(tree: StudyTree, directory: str) -> StudyView:
+    """Show a concluded study as its report may see it.
+
+    `best` is the trial that the conclusion names.
+    """
+    best = tree.conclusion.best if tree.conclusion else tree.best
+    return StudyView(
+        study=tree.study,
+        objective=tree.objective,
+        trials=tuple(tree.shown),
+        head=tree.shown_trial(tree.head),
+        best=tree.shown_trial(best),
+        trials_left=None,
+        cpu_left_s=None,
+        wall_left_s=None,
+        seed=0,
+        directory=directory,
+    )
+
+
+def _write(layout: Layout, name: str, model: Contract) -> None:
+    write_atomic(layout / name, model.model_dump_json(indent=1) + "\n")

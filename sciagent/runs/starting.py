@@ -1,0 +1,197 @@
+"""Starts, resumes and stops runs."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from sciagent.contracts.dataset import Dataset
+from sciagent.contracts.errors import InputError, UnknownNameError
+from sciagent.contracts.events import SegmentOpened
+from sciagent.contracts.ports import Observer
+from sciagent.contracts.run import Command, RunRequest
+from sciagent.contracts.study import Budget
+from sciagent.datasets import load_dataset, resolve
+from sciagent.domains.registry import checked_inputs, checked_settings, question
+from sciagent.runs.opened import Run, open_run
+from sciagent.runs.owner import PolicyMaker, own
+from sciagent.workspace.inbox import send_command
+from sciagent.workspace.journal import JournalFile, read_events
+from sciagent.workspace.layout import Layout
+from sciagent.workspace.lock import OwnerLock
+from sciagent.workspace.seal import is_sealed
+from sciagent.workspace.workspace import create_workspace, open_workspace, read_request
+
+PolicyName = Literal["builtin", "human", "model"]
+Files = Mapping[str, str | Path | Sequence[str | Path]]
+
+
+def run(  # noqa: PLR0913 - all that a run can be asked, by keyword
+    name: str,
+    *,
+    dataset: str | None = None,
+    inputs: Files | None = None,
+    settings: Mapping[str, Any] | None = None,
+    policy: PolicyName | PolicyMaker = "builtin",
+    budget: Budget | None = None,
+    parallel: int = 1,
+    seed: int = 0,
+    out: str | Path = "artifacts",
+    observer: Observer | None = None,
+) -> Run:
+    """Study a question and leave a workspace with a verified report.
+
+    Parameters
+    ----------
+    name
+        ``domain/question``, such as ``powder_diffraction/refine``.
+    dataset
+        Named data that come with their settings; `inputs` and `settings` are put over them.
+    inputs
+        Files by the name of the input.
+    settings
+        Settings of the question that differ from their defaults.
+    policy
+        Who proposes: ``builtin``, or a function that makes a policy for the problem.
+    budget
+        Limits on trials, CPU seconds and wall seconds.
+    parallel
+        Trials that run side by side.
+    seed
+        Of all that is random.
+    out
+        Folder in which the workspace is made.
+    observer
+        Is told each event of the journal.
+
+    Returns
+    -------
+    Run
+        The run, opened for reading.
+
+    Raises
+    ------
+    InputError
+        If anything given cannot be used; no workspace is made then.
+    """
+    asked = question(name)
+    data = _dataset_for(name, dataset)
+    files = checked_inputs(asked, {**(resolve(data) if data else {}), **_paths(inputs or {})})
+    chosen = {**(data.settings if data else {}), **(settings or {})}
+    model = checked_settings(asked, chosen)
+    _check_policy(policy)
+    if parallel < 1:
+        raise InputError(f"{parallel} trials cannot run side by side.", "Give 1 or more.")
+    asked.build(files, model)
+    request = RunRequest(
+        question=name,
+        dataset=dataset,
+        settings=model.model_dump(mode="json"),
+        policy=policy if isinstance(policy, str) else "human",
+        budget=budget or Budget(),
+        parallel=parallel,
+        seed=seed,
+    )
+    layout = create_workspace(Path(out), request, files)
+    _tell_beginning(layout, observer)
+    own(layout, read_request(layout), policy=_maker(policy), observer=observer)
+    return open_run(layout.root)
+
+
+def _tell_beginning(layout: Layout, observer: Observer | None) -> None:
+    """Tell the observer what stands in the journal before there is an owner."""
+    if observer is not None:
+        for event in read_events(layout.journal):
+            observer(event)
+
+
+def resume(
+    path: str | Path,
+    *,
+    budget: Budget | None = None,
+    parallel: int | None = None,
+    policy: PolicyMaker | None = None,
+    observer: Observer | None = None,
+) -> Run:
+    """Go on with a run that was stopped, interrupted or killed; or continue a finished one.
+
+    Parameters
+    ----------
+    path
+        Folder of the run.
+    budget
+        A finished run goes on only with a new budget, in a new segment of its journal. For an
+        unfinished one, a new budget replaces the old.
+    parallel
+        Trials that run side by side from now on.
+    policy
+        Who proposes, for a run that a person decided.
+    observer
+        Is told each new event.
+
+    Raises
+    ------
+    InputError
+        If the run was a person's and no policy is given.
+    WorkspaceError
+        If another process owns the run, or its journal is damaged.
+    """
+    layout = open_workspace(Path(path))
+    request = read_request(layout)
+    if request.policy != "builtin" and policy is None:
+        raise InputError(
+            f"The run {layout.root.name} was decided by a {request.policy} policy.",
+            "Resume it where there is somebody to ask, such as in a terminal.",
+        )
+    if is_sealed(layout.root) and budget is None:
+        return open_run(layout.root)
+    if budget is not None:
+        _open_segment(layout, budget)
+    if parallel is not None:
+        request = request.model_copy(update={"parallel": parallel})
+    own(layout, request, policy=policy, observer=observer)
+    return open_run(layout.root)
+
+
+def stop(path: str | Path, author: str = "") -> Command:
+    """Ask the owner of a run to stop cleanly; the run can be resumed."""
+    return send_command(open_workspace(Path(path)), "stop", author=author)
+
+
+def _open_segment(layout: Layout, budget: Budget) -> None:
+    with OwnerLock(layout), JournalFile.open(layout.journal) as journal:
+        journal.append(SegmentOpened(reason="It is continued with a new budget.", budget=budget))
+
+
+def _dataset_for(name: str, dataset: str | None) -> Dataset | None:
+    if dataset is None:
+        return None
+    data = load_dataset(dataset)
+    if data.question != name:
+        raise InputError(
+            f"The dataset {dataset!r} is made for {data.question}, not for {name}.",
+            "`sciagent data list` shows which dataset is made for which question.",
+        )
+    return data
+
+
+def _paths(inputs: Files) -> dict[str, tuple[Path, ...]]:
+    return {
+        name: tuple(Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths))
+        for name, paths in inputs.items()
+    }
+
+
+def _check_policy(policy: PolicyName | PolicyMaker) -> None:
+    if not isinstance(policy, str):
+        return
+    if policy not in get_args(PolicyName):
+        raise UnknownNameError.among("policy", policy, get_args(PolicyName))
+    if policy != "builtin":
+        raise InputError(
+            f"The policy {policy!r} needs somebody to ask.",
+            "Give a function that makes a policy, such as `human_policy(prompter)`.",
+        )
+
+
+def _maker(policy: PolicyName | PolicyMaker) -> PolicyMaker | None:
+    return None if isinstance(policy, str) else policy

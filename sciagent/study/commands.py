@@ -1,0 +1,26 @@
+"""Commands from the inbox: journaled first, then acted on."""
+
+from dataclasses import dataclass, field
+
+from sciagent.contracts.events import CommandTaken
+from sciagent.contracts.ports import Inbox, Journal
+from sciagent.contracts.run import Command
+
+
+@dataclass(slots=True)
+class CommandDesk:
+    """Takes what others left in the inbox and keeps what has not been acted on."""
+
+    inbox: Inbox
+    journal: Journal
+    waiting: list[Command] = field(default_factory=list)
+
+    def stop_asked(self) -> bool:
+        """Take new commands into the journal and say whether one of them asks to stop."""
+        for command in self.inbox.take():
+            self.journal.append(CommandTaken(command=command))
+            self.inbox.done(command)
+            self.waiting.append(command)
+        stops = [command for command in self.waiting if command.command == "stop"]
+        self.waiting = [command for command in self.waiting if command.command != "stop"]
+        return bool(stops)

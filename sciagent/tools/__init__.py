@@ -1,0 +1,1 @@
+"""What an agent may call: JSON schemas, approval, and the one untrusted-text boundary."""

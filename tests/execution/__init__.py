@@ -1,0 +1,1 @@
+"""Kernels, notebooks and child processes."""

@@ -1,0 +1,1 @@
+"""Reports: what is printed, and what verification finds."""
