@@ -25,49 +25,56 @@ EXAMPLES = examples(
 )
 
 
+QuestionArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="DOMAIN/QUESTION", help="The question to study.",
+        autocompletion=complete_questions, show_default=False,
+    ),
+]  # fmt: skip
+DatasetOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Take files and settings from this dataset.",
+        autocompletion=complete_datasets,
+    ),
+]  # fmt: skip
+InputOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input", metavar="KEY=PATH",
+        help="A file of your own; again for more, or for inputs that take several.",
+    ),
+]  # fmt: skip
+SettingOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="A setting of the question; again for more."),
+]
+PolicyOption = Annotated[
+    PolicyName,
+    typer.Option(help="Who proposes: the field's own strategy, or you at this terminal."),
+]
+ParallelOption = Annotated[
+    int, typer.Option(metavar="N", min=1, help="Trials that may run side by side.")
+]
+SeedOption = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of all random numbers.")]
+
+
 def run(
-    question: Annotated[
-        str,
-        typer.Argument(
-            metavar="DOMAIN/QUESTION", help="The question to study.",
-            autocompletion=complete_questions, show_default=False,
-        ),
-    ],
-    dataset: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Take files and settings from this dataset.",
-            autocompletion=complete_datasets,
-        ),
-    ] = None,
-    inputs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--input", metavar="KEY=PATH",
-            help="A file of your own; again for more, or for inputs that take several.",
-        ),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="A setting of the question; again for more."
-        ),
-    ] = None,
-    policy: Annotated[
-        PolicyName,
-        typer.Option(help="Who proposes: the field's own strategy, or you at this terminal."),
-    ] = PolicyName.BUILTIN,
+    question: QuestionArgument,
+    dataset: DatasetOption = None,
+    inputs: InputOption = None,
+    settings: SettingOption = None,
+    policy: PolicyOption = PolicyName.BUILTIN,
     budget_trials: BudgetTrialsOption = None,
     budget_cpu_s: BudgetCpuOption = None,
     budget_wall_s: BudgetWallOption = None,
-    parallel: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Trials that may run side by side.")
-    ] = 1,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of all random numbers.")] = 0,
+    parallel: ParallelOption = 1,
+    seed: SeedOption = 0,
     out: OutOption = RUNS_FOLDER,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
-) -> None:  # fmt: skip
+) -> None:
     """Study a question and write a verified report.
 
     The workspace is made in the folder given by --out. Progress is shown on

@@ -98,7 +98,8 @@ class Statement(ClaimText):
     left: str
     operator: Literal["lt", "le", "gt", "ge", "within"]
     right: str
-    margin: float = Field(default=0.0, ge=0.0, description="In the unit that both sides share.")
+    margin: float = Field(default=0.0, ge=0.0, description="In `unit`, for `within`.")
+    unit: Unit | None = Field(default=None, description="That both sides share, if it is stated.")
 
 
 class CitationClaim(ClaimText):

@@ -137,7 +137,7 @@ def _read(source: Path) -> "NotebookNode":
     try:
         notebook: NotebookNode = nbformat.read(source, as_version=4)  # type: ignore[no-untyped-call]
         nbformat.validate(notebook)
-    except (OSError, ValueError, AttributeError, nbformat.ValidationError) as error:
+    except (OSError, ValueError, TypeError, AttributeError, nbformat.ValidationError) as error:
         raise InputError(f"{source} is not a notebook: {error}.", "Give an .ipynb file.") from error
     for cell in notebook.cells:
         if cell.cell_type == "code":

@@ -20,6 +20,7 @@ _UNIT_WORDS = frozenset(chain(UNITS, SYMBOLS.values())) - {""}
 _FRACTIONS = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 _DIGIT = re.compile(rf"[\d{_FRACTIONS}]")
 _CITATION = re.compile(r"\[\d+(?:\s*[,;–-]\s*\d+)*\]")
+_ADDRESS = re.compile(r"\b(?:https?://|doi:)\S+", re.IGNORECASE)
 _BREAK = re.compile(
     r"[\s;:=<>()\[\]{}\"'“”‘’„«»~≈≤≥±×·*/|…\U000F0000-\U000FFFFD]+|(?<!\d),|,(?!\d)"
 )
@@ -54,8 +55,13 @@ def prose_of(source: str) -> Iterator[Prose]:
 
 def _text(children: list[MarkdownToken]) -> str:
     pieces = []
+    in_address = False
     for child in children:
-        if child.type in {"text", "text_special", "html_inline"}:
+        if child.type in {"link_open", "link_close"} and child.markup == "autolink":
+            in_address = child.nesting > 0
+        elif in_address:
+            continue
+        elif child.type in {"text", "text_special", "html_inline"}:
             pieces.append(child.content)
         elif child.type == "code_inline":
             pieces.append(" code ")
@@ -92,7 +98,7 @@ def raw_numbers_in_caption(caption: str) -> list[str]:
 
 def _raw_in(text: str, first_line: int) -> Iterator[tuple[int, str]]:
     for offset, line in enumerate(text.split("\n")):
-        for word in _BREAK.split(_CITATION.sub(" ", line)):
+        for word in _BREAK.split(_ADDRESS.sub(" ", _CITATION.sub(" ", line))):
             if word and is_raw_number(word):
                 yield first_line + offset, word.strip(_EDGES)
 

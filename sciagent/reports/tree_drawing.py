@@ -230,7 +230,7 @@ def tree_groups(study: StudyRecord) -> list[TreeGroup]:
             shown = members if len(rows) <= MOST_GROUPED_ROWS else ()
             groups.append(TreeGroup(rows=shown, folded=_counted(members), rails=rails))
         else:
-            groups.append(TreeGroup(rows=members))
+            groups += [TreeGroup(rows=(member,)) for member in members]
     return _without_middle(groups)
 
 

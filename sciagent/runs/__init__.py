@@ -4,7 +4,7 @@ from sciagent.runs.comparison import compare
 from sciagent.runs.doctor import doctor
 from sciagent.runs.exporting import export
 from sciagent.runs.opened import Run, list_runs, open_run
-from sciagent.runs.replay import replay
+from sciagent.runs.replaying import replay
 from sciagent.runs.starting import resume, run, stop
 from sciagent.runs.verification import verify
 

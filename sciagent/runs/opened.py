@@ -155,5 +155,7 @@ def list_runs(out: str | Path = "artifacts") -> list[RunSummary]:
     folder = Path(out)
     if not folder.is_dir():
         return []
-    runs = [path for path in folder.iterdir() if (path / JOURNAL).is_file()]
+    # A hidden folder is a workspace that was being made when its process died.
+    names = (path for path in folder.iterdir() if not path.name.startswith("."))
+    runs = [path for path in names if (path / JOURNAL).is_file()]
     return sorted((summarise(path) for path in runs), key=lambda run: run.started, reverse=True)

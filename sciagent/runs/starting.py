@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from sciagent.contracts.dataset import Dataset
+from sciagent.contracts.domain import Inputs
 from sciagent.contracts.errors import InputError, UnknownNameError
 from sciagent.contracts.events import SegmentOpened
 from sciagent.contracts.ports import Observer
@@ -73,19 +74,14 @@ def run(  # noqa: PLR0913 - all that a run can be asked, by keyword
     InputError
         If anything given cannot be used; no workspace is made then.
     """
-    asked = question(name)
-    data = _dataset_for(name, dataset)
-    files = checked_inputs(asked, {**(resolve(data) if data else {}), **_paths(inputs or {})})
-    chosen = {**(data.settings if data else {}), **(settings or {})}
-    model = checked_settings(asked, chosen)
     _check_policy(policy)
     if parallel < 1:
         raise InputError(f"{parallel} trials cannot run side by side.", "Give 1 or more.")
-    asked.build(files, model)
+    files, chosen = _checked(name, dataset, _paths(inputs or {}), dict(settings or {}))
     request = RunRequest(
         question=name,
         dataset=dataset,
-        settings=model.model_dump(mode="json"),
+        settings=chosen,
         policy=policy if isinstance(policy, str) else "human",
         budget=budget or Budget(),
         parallel=parallel,
@@ -95,6 +91,18 @@ def run(  # noqa: PLR0913 - all that a run can be asked, by keyword
     _tell_beginning(layout, observer)
     own(layout, read_request(layout), policy=_maker(policy), observer=observer)
     return open_run(layout.root)
+
+
+def _checked(
+    name: str, dataset: str | None, inputs: Inputs, settings: dict[str, Any]
+) -> tuple[dict[str, tuple[Path, ...]], dict[str, Any]]:
+    """Put what was given over what the dataset brings, and let the domain read it all once."""
+    asked = question(name)
+    data = _dataset_for(name, dataset)
+    files = checked_inputs(asked, {**(resolve(data) if data else {}), **inputs})
+    model = checked_settings(asked, {**(data.settings if data else {}), **settings})
+    asked.build(files, model)
+    return files, model.model_dump(mode="json")
 
 
 def _tell_beginning(layout: Layout, observer: Observer | None) -> None:

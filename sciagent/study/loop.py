@@ -19,6 +19,8 @@ from sciagent.workspace.tree import StudyTree, TreeBuilder
 class StudyStopped(Exception):  # noqa: N818 - not an error: someone asked for it
     """A stop command ended the loop before the study was concluded."""
 
+    kind = "stopped"
+
 
 @dataclass(slots=True)
 class StudyLoop:

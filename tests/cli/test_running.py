@@ -11,7 +11,9 @@ from tests.cli.terminal import Terminal
 RESULT_KEYS = {
     "run", "status", "reason", "objective", "trials", "accepted", "rejected", "metrics",
 }  # fmt: skip
-SLOW = ("run", "toy/parabola", "--set", "sleep_s=0.3", "--json")
+SLOW = (
+    "run", "toy/parabola", "--set", "sleep_s=0.3", "--set", "smallest_step_um=1", "--json",
+)  # fmt: skip
 
 
 def runs_in(terminal: Terminal) -> list[Path]:

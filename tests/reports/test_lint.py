@@ -53,6 +53,7 @@ def test_a_number_typed_by_hand_is_found(source: str, found: list[str]) -> None:
         "See [1], [2, 3] and [4-6].",
         "1. first\n2. second",
         "<https://example.org/8.44> and [paper](https://doi.org/10.1107/S0021889869006558)",
+        "As in doi:10.1107/S0021889869006558 and https://example.org/8.44 too.",
         "{{claim:a.1}} and {{claims:b2}} {{figure:c3}}",
         "No number at all, but a dash - and x² + y₁.",
         "[text](x.html) of sciagent-0.1 and PM2.5",

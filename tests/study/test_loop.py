@@ -2,6 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -142,7 +143,7 @@ def test_of_rivals_only_the_best_is_accepted(tmp_path: Path) -> None:
 class Peeking(Walker):
     """Remembers whether it was ever shown a selection value."""
 
-    seen: Counter[str] = Counter()
+    seen: ClassVar[Counter[str]] = Counter()
 
     def propose(self, view: StudyView) -> Batch | Finish | Abstain:
         for trial in view.trials:
