@@ -1,4 +1,9 @@
+import shutil
+from pathlib import Path
+
 import sciagent
+
+HERE = Path(__file__).parent
 
 project = "sciagent"
 author = "the sciagent developers"
@@ -13,9 +18,15 @@ extensions = [
 ]
 exclude_patterns = ["_build", "jupyter_execute", "**.ipynb_checkpoints"]
 
+# The tutorials that are notebooks lie where they are run; here are copies of them.
+(HERE / "tutorials" / "notebooks").mkdir(exist_ok=True)
+for notebook in sorted((HERE.parent / "notebooks").glob("*.ipynb")):
+    shutil.copy2(notebook, HERE / "tutorials" / "notebooks" / notebook.name)
+
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3
 nb_execution_mode = "force"
+nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 

@@ -10,7 +10,7 @@ from sciagent.cli.places import located
 EXAMPLES = examples(
     "sciagent verify artifacts/20260101-fluorapatite-1a2b3c",
     "sciagent verify artifacts/20260101-fluorapatite-1a2b3c --rerun",
-    "sciagent verify artifacts/20260101-fluorapatite-1a2b3c --claim r_wp",
+    "sciagent verify artifacts/20260101-fluorapatite-1a2b3c --claim final.r_wp",
 )
 
 

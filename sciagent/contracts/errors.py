@@ -11,6 +11,7 @@
     ├── RandomError        try again as it is
     ├── LimitError         a budget that was set has been reached
     ├── EndpointError      mend or change the model's endpoint
+    │   └── ContextOverflowError   shorten the conversation and ask again
     └── SandboxError       mend the sandbox, or allow running without it
 
 Each class has a stable `kind`; files and programs compare kinds, never messages.
@@ -18,7 +19,7 @@ Each class has a stable `kind`; files and programs compare kinds, never messages
 
 import difflib
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -46,7 +47,7 @@ class SciagentError(Exception):
     def __str__(self) -> str:
         return f"{self.message} {self.remedy}".strip()
 
-    def __reduce__(self) -> tuple[type["SciagentError"], tuple[str, str]]:
+    def __reduce__(self) -> tuple[type["SciagentError"], tuple[Any, ...]]:
         return type(self), (self.message, self.remedy)
 
 
@@ -105,6 +106,36 @@ class EndpointError(SciagentError):
     """The model's endpoint did not answer as its protocol says."""
 
     kind = "endpoint"
+
+
+class ContextOverflowError(EndpointError):
+    """The conversation is longer than the model's window.
+
+    Parameters
+    ----------
+    message, remedy
+        As for every error.
+    n_prompt_tokens
+        Tokens of the conversation, where the endpoint told.
+    n_ctx
+        Tokens that the window holds, where the endpoint told.
+    """
+
+    kind = "endpoint.context_overflow"
+
+    def __init__(
+        self,
+        message: str,
+        remedy: str = "",
+        n_prompt_tokens: int | None = None,
+        n_ctx: int | None = None,
+    ) -> None:
+        super().__init__(message, remedy)
+        self.n_prompt_tokens = n_prompt_tokens
+        self.n_ctx = n_ctx
+
+    def __reduce__(self) -> tuple[type["SciagentError"], tuple[Any, ...]]:
+        return type(self), (self.message, self.remedy, self.n_prompt_tokens, self.n_ctx)
 
 
 class SandboxError(SciagentError):

@@ -9,7 +9,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
+from sciagent.contracts.agent import (
+    AgentBudget,
+    AgentOutcome,
+    Review,
+    StageRecord,
+    SubagentResult,
+    SubagentTask,
+)
 from sciagent.contracts.artifact import Artifact
+from sciagent.contracts.conversation import Message, Usage
 from sciagent.contracts.model import SCHEMA_VERSION, Contract
 from sciagent.contracts.run import Command, RunRequest
 from sciagent.contracts.study import Budget, Conclusion, Decision, Objective, Outcome, Proposal
@@ -137,6 +146,93 @@ class EffectFinished(Contract):
     detail: str = ""
 
 
+class ApprovalAsked(Contract):
+    """A person is asked whether a tool may act; a command `approve` or `deny` answers."""
+
+    kind: Literal["approval_asked"] = "approval_asked"
+    effect: str = Field(description="Names the question: the answer's argument `effect`.")
+    tool: str
+    arguments: dict[str, JsonValue] = Field(default_factory=dict)
+    reason: str
+
+
+class ApprovalAnswered(Contract):
+    """The question was answered, or nobody could be asked."""
+
+    kind: Literal["approval_answered"] = "approval_answered"
+    effect: str
+    approved: bool
+    author: str = ""
+    comment: str = ""
+
+
+class AgentStarted(Contract):
+    """An agent, or a subagent, began; its `span` names it in all its events."""
+
+    kind: Literal["agent_started"] = "agent_started"
+    task: str
+    tools: tuple[str, ...]
+    budget: AgentBudget
+    verification: bool = False
+
+
+class MessageAdded(Contract):
+    """A message joined an agent's conversation: the conversation is these events."""
+
+    kind: Literal["message_added"] = "message_added"
+    message: Message
+
+
+class ModelAnswered(Contract):
+    """A call of the model ended; its message follows as `MessageAdded` in the same write."""
+
+    kind: Literal["model_answered"] = "model_answered"
+    usage: Usage
+    finish: str
+    repairs: tuple[str, ...] = ()
+    wall_s: float = Field(default=0.0, json_schema_extra={"unit": "s"})
+
+
+class ReviewRecorded(Contract):
+    """A verification point."""
+
+    kind: Literal["review_recorded"] = "review_recorded"
+    review: Review
+
+
+class StageCompacted(Contract):
+    """A stretch of the conversation was replaced in the prompt by its record."""
+
+    kind: Literal["stage_compacted"] = "stage_compacted"
+    record: StageRecord
+
+
+class Delegated(Contract):
+    """A batch of subagents was sent out."""
+
+    kind: Literal["delegated"] = "delegated"
+    batch: str
+    composition: Literal["exploratory", "constructive", "diagnosis"]
+    tasks: tuple[SubagentTask, ...]
+
+
+class DelegationReturned(Contract):
+    """One subagent of a batch returned."""
+
+    kind: Literal["delegation_returned"] = "delegation_returned"
+    batch: str
+    place: int = Field(description="Place in the batch, counted from 0.")
+    result: SubagentResult
+    usage: Usage = Usage()
+
+
+class AgentEnded(Contract):
+    """An agent ended."""
+
+    kind: Literal["agent_ended"] = "agent_ended"
+    outcome: AgentOutcome
+
+
 class Noted(Contract):
     """Something worth reading that changes no state."""
 
@@ -176,6 +272,16 @@ EventBody = Annotated[
     | CommandTaken
     | EffectStarted
     | EffectFinished
+    | ApprovalAsked
+    | ApprovalAnswered
+    | AgentStarted
+    | MessageAdded
+    | ModelAnswered
+    | ReviewRecorded
+    | StageCompacted
+    | Delegated
+    | DelegationReturned
+    | AgentEnded
     | Noted
     | SegmentOpened
     | Sealed,

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, Protocol, runtime_checkable
+from typing import IO, Any, Literal, Protocol, runtime_checkable
 
 from pydantic import Field
 
 from sciagent.contracts.artifact import Artifact
+from sciagent.contracts.conversation import Answer, Message
 from sciagent.contracts.events import Event, EventBody
 from sciagent.contracts.model import Contract
 from sciagent.contracts.quantity import measured_in
@@ -22,6 +23,7 @@ from sciagent.contracts.study import (
     Outcome,
     Proposal,
 )
+from sciagent.contracts.tool import ToolSpec
 from sciagent.contracts.tree import StudyView, Trial
 
 
@@ -74,7 +76,7 @@ class Context(Protocol):
 
     @property
     def seed(self) -> int:
-        """Seed of this trial: depends on the run's seed and the trial's number only."""
+        """Seed of this trial: depends on the run's seed and the actions that lead to it."""
         ...
 
     @property
@@ -165,8 +167,10 @@ class Journal(Protocol):
         """Write an event that may be lost in a power cut because another file says it too."""
         ...
 
-    def append_many(self, bodies: Sequence[EventBody], *, study: str = "") -> list[Event]:
-        """Write several events of one study with one wait for the disk."""
+    def append_many(
+        self, bodies: Sequence[EventBody], *, study: str = "", span: str = "", parent: str = ""
+    ) -> list[Event]:
+        """Write several events of one study or span with one wait for the disk."""
         ...
 
     def events(self) -> Iterator[Event]:
@@ -195,6 +199,69 @@ class Store(Protocol):
 
     def open(self, sha256: str) -> IO[bytes]:
         """Read content back."""
+        ...
+
+
+class Model(Protocol):
+    """A model behind an endpoint, or a double of one."""
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        *,
+        verification: bool = False,
+        heard: Callable[[str, str], None] | None = None,
+        cancelled: Callable[[], bool] = ...,
+    ) -> Answer:
+        """Ask for the next message.
+
+        `heard` is told each piece as it arrives: its channel (``content`` or ``reasoning``) and
+        its text; the channel ``again`` says that the answer begins anew and what was heard of it
+        is void. When `cancelled` turns true the answer ends with ``interrupted``.
+        """
+        ...
+
+
+class Source(Contract):
+    """A piece of text that a tool got from outside, kept under `sources/`."""
+
+    url: str = Field(description="Where it came from; `file:` for the user's own.")
+    title: str = ""
+    sha256: str = Field(description="Of the stored text.")
+    text: str
+
+
+class Literature(Protocol):
+    """Searches the web and the literature, and fetches pages."""
+
+    def search(self, query: str) -> Sequence[Source]:
+        """Search the web; each source holds a snippet."""
+        ...
+
+    def scholar(self, query: str) -> Sequence[Source]:
+        """Search the scholarly literature; each source holds an abstract."""
+        ...
+
+    def visit(self, url: str) -> Source:
+        """Fetch one page or paper as text."""
+        ...
+
+
+class CodeResult(Contract):
+    """What running code came to."""
+
+    status: Literal["ok", "error", "timeout", "kernel_died"]
+    output: str
+    images: tuple[str, ...] = Field(default=(), description="Paths relative to the workspace.")
+    cell: str = ""
+
+
+class CodeRunner(Protocol):
+    """Runs code in a persistent kernel."""
+
+    def run(self, code: str, *, timeout_s: float | None = None) -> CodeResult:
+        """Run one cell."""
         ...
 
 

@@ -5,9 +5,10 @@ value names its `Domain`, such as ``their_package.domain:DOMAIN``.
 """
 
 import importlib
+import logging
 import pkgutil
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from sciagent.contracts.ports import Problem
 
 GROUP = "sciagent.domains"
 
+_log = logging.getLogger(__name__)
+
 
 @cache
 def domains() -> tuple[Domain, ...]:
@@ -26,8 +29,18 @@ def domains() -> tuple[Domain, ...]:
     here = Path(__file__).parent
     names = [module.name for module in pkgutil.iter_modules([str(here)]) if module.ispkg]
     own = [importlib.import_module(f"sciagent.domains.{name}.domain").DOMAIN for name in names]
-    others = [entry.load() for entry in entry_points(group=GROUP)]
+    others = filter(None, map(_loaded, entry_points(group=GROUP)))
     return tuple(sorted([*own, *others], key=lambda domain: str(domain.name)))
+
+
+def _loaded(entry: EntryPoint) -> Domain | None:
+    """Load another distribution's field; a broken one must not take the others with it."""
+    try:
+        field: Domain = entry.load()
+    except (ImportError, AttributeError) as error:
+        _log.warning("The field %r of %r cannot be loaded: %s", entry.name, entry.value, error)
+        return None
+    return field
 
 
 def questions() -> dict[str, Question]:

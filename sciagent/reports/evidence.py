@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from sciagent.reports.pointers import PointerError, neighbour, value_in_text
+from sciagent.reports.pointers import PointerError, neighbour, parsed, value_in_document
 
 
 class Evidence:
@@ -20,6 +20,7 @@ class Evidence:
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
         self._contents: dict[str, bytes] = {}
+        self._documents: dict[str, Any] = {}
 
     def content(self, path: str) -> bytes:
         """Bytes of a file.
@@ -42,12 +43,14 @@ class Evidence:
 
     def value(self, path: str, pointer: str) -> Any:
         """Value at a place of a file."""
+        if path not in self._documents:
+            try:
+                text = self.content(path).decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise PointerError(f"{path!r} is not text: {error}.") from error
+            self._documents[path] = parsed(text, path)
         try:
-            text = self.content(path).decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise PointerError(f"{path!r} is not text: {error}.") from error
-        try:
-            return value_in_text(text, path, pointer)
+            return value_in_document(self._documents[path], path, pointer)
         except PointerError as error:
             raise PointerError(f"{path}: {error.message}", error.remedy) from error
 

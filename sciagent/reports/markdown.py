@@ -34,6 +34,12 @@ def anchor(claim: str) -> str:
     return f"{CLAIM_LINK.removeprefix('#')}{claim}"
 
 
+def label_of(claim: Claim) -> str:
+    """The label of a claim; effects say whether they are more than an association."""
+    effect = claim.effect if isinstance(claim, NumberClaim) else None
+    return f"{claim.label} ({effect})" if effect else claim.label
+
+
 class ClaimPrinter:
     """Prints the claims of a report as Markdown.
 
@@ -74,7 +80,7 @@ class ClaimPrinter:
 
     def named(self, claim: Claim) -> str:
         """A number or text with what it is about: ``subject: quantity = value``."""
-        return f"{escaped(claim.label)} = {self.value(claim)}"
+        return f"{escaped(label_of(claim))} = {self.value(claim)}"
 
     def inline(self, claim: Claim, *, labelled: bool = False) -> str:
         """A claim inside a sentence, linked to its evidence."""
@@ -98,7 +104,7 @@ class ClaimPrinter:
             If there is none.
         """
         rows = [
-            f"| {escaped(claim.label)} | {self.inline(claim)} |"
+            f"| {escaped(label_of(claim))} | {self.inline(claim)} |"
             for claim in self.claims.values()
             if claim.id.startswith(prefix) and isinstance(claim, NumberClaim | TextClaim)
         ]
@@ -163,7 +169,7 @@ def _evidence_row(printer: ClaimPrinter, claim: Claim) -> str:
     trial = trial_of(claim)
     cells = [
         f'<a id="{anchor(claim.id)}"></a>{code(claim.id)}',
-        escaped(claim.label),
+        escaped(label_of(claim)),
         printer.value(claim),
         claim.kind,
         f"{file}{place}".strip(),

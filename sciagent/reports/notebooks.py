@@ -218,7 +218,8 @@ def _is_own_statement(statement: ast.stmt) -> bool:
         return True
     if isinstance(statement, ast.Assign):
         target = ast.unparse(statement.targets[0])
-        return target in {"workspace", "output"} and _are_literals([statement.value])
+        is_parameter = len(statement.targets) == 1 and target in {"workspace", "output"}
+        return is_parameter and _are_literals([statement.value])
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return False
     call = statement.value

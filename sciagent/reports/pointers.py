@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -50,12 +51,11 @@ def value_in_json(document: Any, pointer: str) -> Any:
     return value
 
 
-def value_in_table(text: str, pointer: str) -> str:
-    """Look up ``row,column`` in CSV text: a row counted from 0 below the header, a name."""
+def value_in_table(table: Sequence[Sequence[str]], pointer: str) -> str:
+    """Look up ``row,column`` in a table: a row counted from 0 below the header, a name."""
     row, comma, column = pointer.partition(",")
     if not comma or not _INDEX.fullmatch(row):
         raise PointerError(f"{pointer!r} is not a row and a column.", "Write it as `0,name`.")
-    table = list(csv.reader(io.StringIO(text)))
     header = table[0] if table else []
     if header.count(column) != 1:
         raise PointerError(f"The header holds the column {column!r} {header.count(column)} times.")
@@ -82,17 +82,30 @@ def value_in_notebook(document: Any, pointer: str) -> Any:
     return ("".join(text) if isinstance(text, list) else text).strip()
 
 
-def value_in_text(text: str, name: str, pointer: str) -> Any:
-    """Look a pointer up in the text of a file, by the ending of the file's name."""
+def parsed(text: str, name: str) -> Any:
+    """Parse the text of a file by the ending of its name.
+
+    Raises
+    ------
+    PointerError
+        If the name does not end in ``.json``, ``.ipynb`` or ``.csv``, or the text is no JSON.
+    """
     suffix = PurePosixPath(name).suffix
     if suffix == ".csv":
-        return value_in_table(text, pointer)
+        return list(csv.reader(io.StringIO(text)))
     if suffix not in {".json", ".ipynb"}:
         raise PointerError(f"No value can be read from {name!r}.", "Give a JSON or CSV file.")
     try:
-        document = json.loads(text)
+        return json.loads(text)
     except ValueError as error:
         raise PointerError(f"{name!r} is not JSON: {error}.") from error
+
+
+def value_in_document(document: Any, name: str, pointer: str) -> Any:
+    """Look a pointer up in what `parsed` gave for a file of this name."""
+    suffix = PurePosixPath(name).suffix
+    if suffix == ".csv":
+        return value_in_table(document, pointer)
     if suffix == ".ipynb" and not pointer.startswith("/"):
         return value_in_notebook(document, pointer)
     return value_in_json(document, pointer)

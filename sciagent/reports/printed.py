@@ -54,9 +54,7 @@ def different_lines(expected: str, found: str) -> list[DifferentLine]:
     ]
 
 
-def check_report(
-    root: Path, claims: ClaimsFile, *, before_seal: bool
-) -> tuple[list[Finding], list[Verdict]]:
+def check_report(root: Path, claims: ClaimsFile) -> tuple[list[Finding], list[Verdict]]:
     """Print the report again and compare it with `report.md`.
 
     Parameters
@@ -65,8 +63,6 @@ def check_report(
         The workspace.
     claims
         Content of its `claims.json`.
-    before_seal
-        Whether the report may still be missing.
 
     Returns
     -------
@@ -78,7 +74,7 @@ def check_report(
     path = root / REPORT_MARKDOWN
     if not path.is_file():
         missing = [Finding(path=REPORT_MARKDOWN, problem="missing", detail="There is no report.")]
-        return ([] if before_seal else missing), []
+        return missing, []
     try:
         expected = report_markdown(claims)
     except InputError as error:

@@ -18,7 +18,8 @@ from sciagent.contracts.claim import (
 )
 from sciagent.contracts.errors import InputError, UnknownNameError
 from sciagent.reports.evidence import Evidence
-from sciagent.reports.pointers import PointerError, value_in_text
+from sciagent.reports.pointers import PointerError, parsed, value_in_document
+from sciagent.reports.tokens import tokens_of
 
 
 def read_pointer(path: Path, pointer: str) -> Any:
@@ -40,7 +41,7 @@ def read_pointer(path: Path, pointer: str) -> Any:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise PointerError(f"{path.name!r} cannot be read: {error}.") from error
-    return value_in_text(text, path.name, pointer)
+    return value_in_document(parsed(text, path.name), path.name, pointer)
 
 
 def figure_path(identifier: str) -> str:
@@ -127,13 +128,21 @@ def resolve_claims(root: Path, request: ReportRequest, code_sha256: str) -> tupl
     evidence = Evidence(root)
     claims: tuple[Claim, ...] = (
         *(resolve_number(each, evidence, code_sha256) for each in request.numbers),
-        *(resolve_figure(each, evidence) for each in request.figures),
+        *(resolve_figure(each, evidence) for each in _in_order_of_appearance(request)),
         *request.statements,
     )
     _check_identifiers(claims)
     for statement in request.statements:
         sides_of(statement, claims)
     return claims
+
+
+def _in_order_of_appearance(request: ReportRequest) -> list[FigureRequest]:
+    """Figures are numbered as a reader meets them; those the source does not show come last."""
+    shown = [token.id for token in tokens_of(request.source) if token.kind == "figure"]
+    return sorted(
+        request.figures, key=lambda each: shown.index(each.id) if each.id in shown else len(shown)
+    )
 
 
 def _check_identifiers(claims: tuple[Claim, ...]) -> None:

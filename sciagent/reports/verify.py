@@ -50,8 +50,7 @@ def verify(
     root
         The workspace.
     rerun
-        Also run its notebook in a clean kernel and compare what that computes, and redraw its
-        figures.
+        Also compute its numbers again in a clean kernel, and redraw its figures.
     claim
         Check this claim only (and what it is compared with).
     before_seal
@@ -64,9 +63,8 @@ def verify(
     Returns
     -------
     Verification
-        `ok` if nothing was found wrong with the workspace, no claim is `mismatch`, `unresolved`,
-        `unsupported`, `not_found` or `retracted`, and after a re-run no number, figure or
-        statement is merely `matched`.
+        `ok` if nothing is wrong with the workspace, every claim is `matched`, `reproduced` or
+        `quoted`, and after a re-run no number, figure or statement is merely `matched`.
 
     Raises
     ------
@@ -80,18 +78,16 @@ def verify(
         problem = Finding(path=CLAIMS, problem="schema", detail=str(error))
         return _verification(root, [], [*findings, problem], 0, ok=False, rerun=rerun)
     asked = _asked(claims, claim)
-    studies, problems = _studies(root)
-    findings += problems if not any(each.path == JOURNAL for each in findings) else []
-    judge = Judge(claims.claims, Evidence(root), _outcomes(studies))
-    verdicts = {each.id: judge.judge(each) for each in claims.claims}
-    report_findings, mismatches = check_report(root, claims, before_seal=before_seal)
-    findings += report_findings + check_prose(claims)
-    _worsen(verdicts, [*mismatches, *_missing(claims)])
+    verdicts = _judged(root, claims, findings)
+    if not before_seal:
+        report_findings, mismatches = check_report(root, claims)
+        findings += report_findings
+        _worsen(verdicts, mismatches)
     if rerun:
         known = _drawings(claims.question) if drawings is None else drawings
-        more, reproduced = rerun_verdicts(root, claims, findings, known, notebook_runner)
+        more, computed = rerun_verdicts(root, claims, findings, known, notebook_runner)
         findings += more
-        _replace_matched(verdicts, reproduced)
+        _replace_matched(verdicts, computed)
     shown = [each for each in verdicts.values() if claim is None or each.claim in asked]
     unchecked = len(unchecked_sentences(claims.report_source, _captions(claims)))
     ok = not findings and all(each.verdict in GOOD for each in shown)
@@ -109,6 +105,17 @@ def _asked(claims: ClaimsFile, claim: str | None) -> set[str]:
     if claim is not None and claim not in known:
         raise UnknownNameError.among("claim", claim, known)
     return known if claim is None else {claim}
+
+
+def _judged(root: Path, claims: ClaimsFile, findings: list[Finding]) -> dict[str, Verdict]:
+    """Verdicts by the evidence as it lies there; findings on journal and prose are added."""
+    studies, problems = _studies(root)
+    findings += problems if not any(each.path == JOURNAL for each in findings) else []
+    findings += check_prose(claims)
+    judge = Judge(claims.claims, Evidence(root), _outcomes(studies))
+    verdicts = {each.id: judge.judge(each) for each in claims.claims}
+    _worsen(verdicts, _missing(claims))
+    return verdicts
 
 
 def _studies(root: Path) -> tuple[tuple[StudyRecord, ...], list[Finding]]:

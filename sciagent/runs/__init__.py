@@ -3,6 +3,7 @@
 from sciagent.runs.comparison import compare
 from sciagent.runs.doctor import doctor
 from sciagent.runs.exporting import export
+from sciagent.runs.invalidation import invalidate
 from sciagent.runs.opened import Run, list_runs, open_run
 from sciagent.runs.replaying import replay
 from sciagent.runs.starting import resume, run, stop
@@ -13,6 +14,7 @@ __all__ = [
     "compare",
     "doctor",
     "export",
+    "invalidate",
     "list_runs",
     "open_run",
     "replay",

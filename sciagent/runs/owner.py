@@ -17,7 +17,9 @@ from sciagent.study.commands import CommandDesk
 from sciagent.study.execution import TrialRunner
 from sciagent.study.loop import StudyLoop, StudyStopped
 from sciagent.study.pool import WorkerPool
+from sciagent.study.seeds import TrialSeeds
 from sciagent.study.worker import load_problem
+from sciagent.workspace.effects import settle_interrupted
 from sciagent.workspace.inbox import InboxFolder
 from sciagent.workspace.journal import JournalFile
 from sciagent.workspace.layout import Layout
@@ -69,6 +71,7 @@ def own(
         record = _Record(layout, load_tree(layout.root), observer)
         journal.observer = record
         journal.append(OwnerStarted(owner=lock.owner, recovered=journal.recovered))
+        settle_interrupted(journal)
         problem = load_problem(problem_source(layout, request))
         loop = _loop(layout, request, record.builder, journal, problem, policy)
         loop.wall_used_s = used_s
@@ -94,9 +97,14 @@ def _loop(
     study = asked.name
     pool = WorkerPool(problem_source(layout, request), request.parallel, request.threads)
     trials = TrialRunner(
-        study, journal, Layout(layout.root.resolve()), pool, request.seed, request.threads,
-        str(Path(user_cache_dir("sciagent")) / "results"),
-    )  # fmt: skip
+        study=study,
+        journal=journal,
+        layout=Layout(layout.root.resolve()),
+        pool=pool,
+        seeds=TrialSeeds(request.seed, lambda n: builder.studies[study].trial(n).proposal),
+        threads=request.threads,
+        cache=str(Path(user_cache_dir("sciagent")) / "results"),
+    )
     return StudyLoop(
         study=study,
         question=request.question,

@@ -16,7 +16,8 @@ from sciagent.contracts.run import RunRequest
 from sciagent.contracts.study import Action, Outcome, Proposal
 from sciagent.reports.resolve import read_pointer
 from sciagent.runs.problems import problem_source
-from sciagent.study.context import TrialTask, seed_of_trial
+from sciagent.study.context import TrialTask
+from sciagent.study.seeds import TrialSeeds
 from sciagent.study.worker import execute_here, load_problem
 from sciagent.workspace.layout import CLAIMS, Layout
 from sciagent.workspace.workspace import open_workspace, read_request
@@ -38,6 +39,7 @@ class Replay:
     output: Layout
     request: RunRequest
     problem: Problem
+    proposals: dict[int, Proposal] = field(default_factory=dict)
     outcomes: dict[int, Outcome] = field(default_factory=dict)
 
     def trial(
@@ -53,7 +55,7 @@ class Replay:
         Parameters
         ----------
         number
-            Number of the trial in the run: it gives the seed and names the folder.
+            Number of the trial in the run: it names the folder.
         parent
             Trial it starts from; it must have been replayed before.
         action, arguments
@@ -72,12 +74,13 @@ class Replay:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         proposal = Proposal(parent=parent, action=Action(name=action, arguments=arguments or {}))
+        self.proposals[number] = proposal
         task = TrialTask(
             trial=number,
             proposal=proposal,
             directory=str(folder),
             parent_directory=None if parent is None else str(self.output.trial(parent)),
-            seed=seed_of_trial(self.request.seed, number),
+            seed=TrialSeeds(self.request.seed, self.proposals.__getitem__).seed(number),
             threads=self.request.threads,
             cache=str(self.output / "cache"),
         )

@@ -4,6 +4,9 @@ from collections.abc import Sequence
 
 from sciagent.contracts.quantity import written
 from sciagent.contracts.study import ActionSpec, Check, Decision, Objective, Outcome
+from sciagent.contracts.units import symbol
+
+_DECIMALS = 4
 
 
 def decide(
@@ -76,17 +79,17 @@ def _improvement(
     outcome: Outcome, before: Outcome | None, objective: Objective, action: ActionSpec
 ) -> tuple[bool, str]:
     after = outcome.metrics[objective.metric].value
-    decimals = 4
+    unit = objective.unit
     if before is None or objective.metric not in before.metrics:
-        text = written(after, objective.unit, decimals)
-        return True, f"First value of {objective.metric}: {text}."
+        return True, f"First value of {objective.metric}: {written(after, unit, _DECIMALS)}."
     reference = before.metrics[objective.metric].value
     gain = objective.gain(reference, after)
     enough = gain > objective.noise if action.acceptance == "improve" else gain >= -objective.noise
     change = (
-        f"{objective.metric} {written(reference, objective.unit, decimals)} -> "
-        f"{written(after, objective.unit, decimals)}"
+        f"{objective.metric} {written(reference, unit, _DECIMALS)} → "
+        f"{written(after, unit, _DECIMALS)}"
     )
     if enough:
         return True, f"{change}."
-    return False, f"{change}: not better by more than {objective.noise:g} {objective.unit}."
+    noise = f"{objective.noise:g} {symbol(unit)}".strip()
+    return False, f"{change}: not better by more than its noise of {noise}."

@@ -30,12 +30,6 @@ class TrialTask(Contract):
     sealed: bool = Field(default=False, description="Open the sealed evaluation instead.")
 
 
-def seed_of_trial(run_seed: int, trial: int) -> int:
-    """Give each trial its own seed, which depends on nothing but the run's seed and number."""
-    digest = hashlib.sha256(f"{run_seed}/{trial}".encode()).digest()
-    return int.from_bytes(digest[:4], "big")
-
-
 @dataclass(frozen=True, slots=True)
 class TrialContext:
     """The context of one trial inside a worker process (a `Context`)."""

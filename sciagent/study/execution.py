@@ -11,8 +11,9 @@ from sciagent.contracts.model import canonical_model
 from sciagent.contracts.ports import Journal
 from sciagent.contracts.study import Outcome
 from sciagent.contracts.tree import Trial
-from sciagent.study.context import TrialTask, seed_of_trial
+from sciagent.study.context import TrialTask
 from sciagent.study.pool import WorkerPool
+from sciagent.study.seeds import TrialSeeds
 from sciagent.workspace.atomic import write_atomic
 from sciagent.workspace.layout import OUTCOME, Layout
 
@@ -32,7 +33,7 @@ class TrialRunner:
     journal: Journal
     layout: Layout
     pool: WorkerPool
-    seed: int
+    seeds: TrialSeeds
     threads: int
     cache: str
     _waiting: list[Trial] = field(default_factory=list)
@@ -115,7 +116,7 @@ class TrialRunner:
             proposal=trial.proposal,
             directory=str(self.layout.trial(trial.number)),
             parent_directory=None if parent is None else str(self.layout.trial(parent)),
-            seed=seed_of_trial(self.seed, trial.number),
+            seed=self.seeds.seed(trial.number),
             threads=self.threads,
             deadline_s=self._deadline_s,
             cache=self.cache,

@@ -95,7 +95,7 @@ class StudyLoop:
             return
         view = self._view()
         limit = self._spent().reached(self.tree.budget)
-        answer = Finish(reason=limit) if limit else self.policy.propose(view)
+        answer = Finish(reason=limit) if limit else self._allowed(self.policy.propose(view))
         if isinstance(answer, Batch):
             self._commit(answer)
         else:
@@ -123,6 +123,15 @@ class StudyLoop:
             seed=self.seed,
             directory=self.directory,
         )
+
+    def _allowed(self, answer: Batch | Finish | Abstain) -> Batch | Finish | Abstain:
+        """Keep what was tried before from being tried again where the problem forbids it."""
+        if self.problem.repeatable or not isinstance(answer, Batch):
+            return answer
+        new = tuple(each for each in answer.proposals if not self.tree.was_tried(each.action))
+        if not new:
+            return Finish(reason="All that was proposed had been tried before.")
+        return answer.model_copy(update={"proposals": new})
 
     def _commit(self, batch: Batch) -> None:
         proposals = batch.proposals[: self._spent().trials_left(self.tree.budget)]

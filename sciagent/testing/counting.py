@@ -25,7 +25,7 @@ class Counting:
 
     objective = Objective(metric="count", unit="{count}", direction="maximise", noise=0.0)
     selection = None
-    repeatable = False
+    repeatable = True
 
     def actions(self, _trial: Trial | None) -> tuple[ActionSpec, ...]:
         """Offer to count."""

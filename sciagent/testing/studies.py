@@ -13,6 +13,7 @@ from sciagent.study.commands import CommandDesk
 from sciagent.study.execution import TrialRunner
 from sciagent.study.loop import StudyLoop
 from sciagent.study.pool import WorkerPool
+from sciagent.study.seeds import TrialSeeds
 from sciagent.testing.toy import Bowl, BowlSettings, Walker
 from sciagent.workspace.inbox import InboxFolder
 from sciagent.workspace.journal import JournalFile
@@ -82,7 +83,13 @@ class ToyStudy:
             builder=builder,
             desk=CommandDesk(InboxFolder(self.layout.inbox), journal),
             trials=TrialRunner(
-                "parabola", journal, self.layout, pool, 0, 1, str(self.folder / "cache")
+                "parabola",
+                journal,
+                self.layout,
+                pool,
+                TrialSeeds(0, lambda n: builder.studies["parabola"].trial(n).proposal),
+                1,
+                str(self.folder / "cache"),
             ),
             budget=self.budget,
             seed=0,

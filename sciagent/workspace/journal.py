@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -55,6 +56,7 @@ class JournalFile:
         self.sequence = 0
         self.recovered = ""
         self._size_bytes = 0
+        self._writing = threading.RLock()  # the agents of one owner write from several threads
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
 
     @classmethod
@@ -134,9 +136,11 @@ class JournalFile:
         """
         return self._write([(body, study, span, parent)])[0]
 
-    def append_many(self, bodies: Sequence[EventBody], *, study: str = "") -> list[Event]:
-        """Write several events of one study with one wait for the disk; all of them or none."""
-        return self._write([(body, study, "", "") for body in bodies])
+    def append_many(
+        self, bodies: Sequence[EventBody], *, study: str = "", span: str = "", parent: str = ""
+    ) -> list[Event]:
+        """Write several events of one study or span with one wait for the disk; all or none."""
+        return self._write([(body, study, span, parent) for body in bodies])
 
     def append_unwaited(self, body: EventBody, *, study: str = "") -> Event:
         """Write an event without waiting for the disk; it is there with the next waited one.
@@ -148,6 +152,12 @@ class JournalFile:
 
     def _write(
         self, entries: list[tuple[EventBody, str, str, str]], *, wait: bool = True
+    ) -> list[Event]:
+        with self._writing:
+            return self._write_alone(entries, wait=wait)
+
+    def _write_alone(
+        self, entries: list[tuple[EventBody, str, str, str]], *, wait: bool
     ) -> list[Event]:
         events, lines, previous = [], [], self.last_hash
         for number, (body, study, span, parent) in enumerate(entries, start=self.sequence + 1):

@@ -18,7 +18,7 @@ from sciagent.contracts.events import (
     TrialStarted,
 )
 from sciagent.contracts.quantity import Quantity
-from sciagent.contracts.study import Budget, Conclusion, Decision, Objective, Outcome
+from sciagent.contracts.study import Action, Budget, Conclusion, Decision, Objective, Outcome
 from sciagent.contracts.tree import StudyFile, StudyRecord, Tally, Trial
 
 
@@ -73,6 +73,15 @@ class StudyTree:
     _place: dict[int, int] = field(default_factory=dict)
     _children: dict[int, list[int]] = field(default_factory=dict)
     _accepted: list[int] = field(default_factory=list)
+    _actions: set[str] = field(default_factory=set)
+
+    def has(self, number: int) -> bool:
+        """Whether the study has a trial of this number."""
+        return number in self._place
+
+    def was_tried(self, action: Action) -> bool:
+        """Whether an action was decided, from whatever trial; superseded ones were not."""
+        return action.key in self._actions
 
     def trial(self, number: int) -> Trial:
         """Look a trial up by its number (KeyError if it is not of this study)."""
@@ -147,6 +156,8 @@ class StudyTree:
         self._replace(trial)
         self.undecided.pop(trial.number, None)
         self._count(body.decision)
+        if body.decision.verdict != "superseded":
+            self._actions.add(trial.proposal.action.key)
         if trial.accepted:
             self._accepted.append(trial.number)
             self._advance(trial.number)

@@ -69,10 +69,13 @@ def test_a_table_names_the_subject_of_every_claim_with_the_prefix() -> None:
 
 
 def statement(operator: str, margin: float = 0.0) -> Claim:
-    return Statement(
-        id="s", subject="fit", quantity="better", left="a", operator=operator, right="b",
-        margin=margin,
-    )  # type: ignore[arg-type]  # fmt: skip
+    fields = {"id": "s", "subject": "fit", "quantity": "better", "left": "a", "right": "b"}
+    return Statement.model_validate({**fields, "operator": operator, "margin": margin})
+
+
+def test_an_effect_says_that_it_is_an_association() -> None:
+    claim = number("a", 8.44, effect="association")
+    assert printed("{{claim:a|label}}", claim) == "[apatite: R_wp (association) = 8.44 %](#claim-a)"
 
 
 @pytest.mark.parametrize(

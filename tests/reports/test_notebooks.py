@@ -1,5 +1,6 @@
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -104,7 +105,7 @@ def test_the_record_holds_every_trial_that_ran_and_says_who_ran_it(
 
 
 @pytest.fixture
-def toy_field(monkeypatch: pytest.MonkeyPatch) -> None:
+def toy_field(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Install the toy field for this process and those it starts."""
     monkeypatch.syspath_prepend(str(PLUGINS))
     monkeypatch.setenv("PYTHONPATH", str(PLUGINS))

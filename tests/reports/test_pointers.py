@@ -12,6 +12,7 @@ from sciagent.reports.evidence import Evidence
 from sciagent.reports.pointers import (
     PointerError,
     neighbour,
+    parsed,
     parts_of_pointer,
     pointer_from_parts,
     value_in_json,
@@ -74,13 +75,14 @@ def test_every_cell_of_a_table_is_found_by_row_and_column(
     csv.writer(stream).writerows([header, *rows])
     for number, row in enumerate(rows):
         for name, value in zip(header, row, strict=True):
-            assert value_in_table(stream.getvalue(), f"{number},{name}") == value
+            table = parsed(stream.getvalue(), "a.csv")
+            assert value_in_table(table, f"{number},{name}") == value
 
 
 @pytest.mark.parametrize("pointer", ["2,x", "0,z", "x", "-1,x", "0,twice", ""])
 def test_a_cell_that_is_not_there_is_an_error(pointer: str) -> None:
     with pytest.raises(PointerError):
-        value_in_table("x,twice,twice\n1,2,3\n4,5,6\n", pointer)
+        value_in_table(parsed("x,twice,twice\n1,2,3\n4,5,6\n", "a.csv"), pointer)
 
 
 def notebook(**output: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import sciagent
 from sciagent.contracts.errors import InputError, UnknownNameError, WorkspaceError
 from sciagent.contracts.study import Batch, Budget, Finish
 from sciagent.contracts.tree import StudyView
-from sciagent.runs import compare, export, list_runs, stop
+from sciagent.runs import compare, export, invalidate, list_runs, stop
 from sciagent.testing.toy import Bowl, Walker
 from sciagent.workspace.lock import OwnerLock
 from sciagent.workspace.seal import check_seal
@@ -206,3 +206,20 @@ def test_runs_are_listed_newest_first_and_other_folders_are_passed_over(tmp_path
     second = sciagent.run("toy/parabola", out=tmp_path, budget=Budget(trials=1))
     (tmp_path / "notes").mkdir()
     assert [row.run for row in list_runs(tmp_path)] == [second.name, first.name]
+
+
+def test_an_invalidated_trial_takes_its_descendants_with_it_and_the_run_goes_on(
+    tmp_path: Path,
+) -> None:
+    run = sciagent.run("toy/parabola", out=tmp_path)
+    before = run.best
+    assert before is not None
+    invalidate(run.path, 3, reason="The start was read wrongly.")
+    again = sciagent.resume(run.path)
+    trials = {trial.number: trial for trial in again.study.trials}
+    assert trials[3].invalidated == "The start was read wrongly."
+    assert "descends from trial 3" in (trials[before.number].invalidated or "")
+    assert again.best is not None
+    assert again.best.number not in {3, before.number}
+    assert again.result.objective.value == 0.0
+    assert sciagent.verify(again.path, rerun=True).ok

@@ -10,7 +10,7 @@ from sciagent.contracts.study import Abstain, Action, Batch, Budget, Finish, Pro
 from sciagent.contracts.tree import StudyView
 from sciagent.study.loop import StudyStopped
 from sciagent.testing.studies import ToyStudy
-from sciagent.testing.toy import FORBIDDEN, Bowl, Walker
+from sciagent.testing.toy import FORBIDDEN, Bowl, BowlSettings, Walker
 from sciagent.workspace.inbox import send_command
 
 
@@ -183,3 +183,29 @@ def test_a_policy_can_go_back_and_branch_from_an_older_trial(tmp_path: Path) -> 
     path = study.accepted_path()
     assert len(path) == 3
     assert "east" not in "".join(path)
+
+
+class Stubborn:
+    """Proposes the same two steps from wherever it stands."""
+
+    def __init__(self, bowl: Bowl) -> None:
+        self.bowl = bowl
+
+    def propose(self, view: StudyView) -> Batch | Finish | Abstain:
+        if view.head is None:
+            return Batch(proposals=(Proposal(parent=None, action=Action(name="start")),))
+        steps = [Action(name=name, arguments={"step_um": 1.0}) for name in ("east", "south")]
+        return Batch(proposals=tuple(Proposal(parent=view.head.number, action=a) for a in steps))
+
+
+class Once(Bowl):
+    """A bowl in which nothing may be tried twice, as in the replay of an experiment."""
+
+    repeatable = False
+
+
+def test_where_nothing_may_be_repeated_what_was_tried_is_not_run_again(tmp_path: Path) -> None:
+    study = ToyStudy(tmp_path, {}, policy=Stubborn)  # type: ignore[arg-type]
+    conclusion = study.run(Once(settings=BowlSettings(), start=(0.0, 0.0)))
+    assert [trial.proposal.action.name for trial in study.tree.trials] == ["start", "east", "south"]
+    assert "tried before" in conclusion.reason

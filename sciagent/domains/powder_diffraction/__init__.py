@@ -1,0 +1,1 @@
+"""Powder diffraction: crystal structures refined against powder patterns by the Rietveld method."""

@@ -1,0 +1,1 @@
+"""What every field of science must keep, asked of each that is found."""
