@@ -58,6 +58,12 @@ class StudyOpened(Contract):
     question: str
     objective: Objective
     budget: Budget
+    inputs: dict[str, tuple[Artifact, ...]] | None = Field(
+        default=None, description="Its own files; none: those of the run's request."
+    )
+    settings: dict[str, JsonValue] | None = Field(
+        default=None, description="Its own settings; none: those of the run's request."
+    )
 
 
 class TrialProposed(Contract):

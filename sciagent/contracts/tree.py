@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
+from sciagent.contracts.artifact import Artifact
 from sciagent.contracts.model import SCHEMA_VERSION, Contract
 from sciagent.contracts.quantity import Quantity
 from sciagent.contracts.study import (
@@ -100,6 +101,12 @@ class StudyRecord(Contract):
     question: str
     objective: Objective
     budget: Budget
+    inputs: dict[str, tuple[Artifact, ...]] | None = Field(
+        default=None, description="Its own files; none: those of the run's request."
+    )
+    settings: dict[str, JsonValue] | None = Field(
+        default=None, description="Its own settings; none: those of the run's request."
+    )
     trials: tuple[Trial, ...]
     head: int | None
     best: int | None

@@ -8,25 +8,43 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from sciagent.contracts.domain import Domain, Question
+from sciagent.contracts.domain import Domain
+from sciagent.contracts.endpoint import Endpoint
 from sciagent.contracts.run import Environment, RunRequest
+from sciagent.domains.registry import domain_of
 
 ALWAYS = ("numpy", "scipy", "pydantic", "matplotlib")
 UNSANDBOXED = "unsandboxed: the domain's own code ran as the user, without confinement"
 
 
-def describe_environment(request: RunRequest, domain: Domain, question: Question) -> Environment:
-    """Describe versions, platform, threads and seed of this process for a run."""
+def describe_environment(
+    request: RunRequest, questions: Sequence[str], endpoint: Endpoint | None = None
+) -> Environment:
+    """Describe versions, platform, threads and seed of this process for a run.
+
+    Parameters
+    ----------
+    request
+        Of the run.
+    questions
+        Questions, as ``domain/question``, that were studied in it.
+    endpoint
+        Where the model answered, if one was asked.
+    """
+    fields = list({domain_of(name).name: domain_of(name) for name in questions}.values())
+    packages = [name for field in fields for each in field.questions for name in each.packages]
     return Environment(
         sciagent=version("sciagent"),
         python=platform.python_version(),
         platform=platform.platform(),
         cpu_count=os.cpu_count() or 1,
-        packages=package_versions((*ALWAYS, *question.packages)),
-        code_sha256=code_hash(domain),
+        packages=package_versions((*ALWAYS, *packages)),
+        code_sha256=code_hash(*fields),
         threads=request.threads,
         seed=request.seed,
         sandbox=UNSANDBOXED,
+        model=endpoint.model if endpoint else None,
+        endpoint=endpoint.base_url if endpoint else None,
     )
 
 
@@ -41,13 +59,13 @@ def package_versions(names: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def code_hash(domain: Domain) -> str:
-    """Hash the sources of a domain: names and contents of its Python files, in order."""
-    folder = _source_folder(domain)
+def code_hash(*fields: Domain) -> str:
+    """Hash the sources of domains: names and contents of their Python files, in order."""
     digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
-        digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
-        digest.update(path.read_bytes() + b"\0")
+    for folder in map(_source_folder, fields):
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
+            digest.update(path.read_bytes() + b"\0")
     return digest.hexdigest()
 
 

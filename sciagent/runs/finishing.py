@@ -4,13 +4,12 @@ Everything here is made from the journal and the trials alone, so that a crash i
 nothing: it is made again from the start.
 """
 
-from sciagent.contracts.claim import ClaimsFile
+from sciagent.contracts.claim import ReportRequest
 from sciagent.contracts.domain import Question
-from sciagent.contracts.model import Contract
 from sciagent.contracts.ports import Problem
-from sciagent.contracts.run import Environment, RunRequest
+from sciagent.contracts.run import Environment, RunRequest, RunStatus
 from sciagent.contracts.tree import StudyView
-from sciagent.domains.registry import domain_of, question
+from sciagent.domains.registry import question
 from sciagent.reports.assemble import assemble
 from sciagent.reports.notebooks import write_notebooks
 from sciagent.reports.render import write_reports
@@ -38,23 +37,35 @@ def finish(
         return
     asked = question(request.question)
     tree = builder.studies[asked.name]
-    environment = describe_environment(request, domain_of(request.question), asked)
-    _write(layout, ENVIRONMENT, environment)
+    environment = describe_environment(request, [request.question])
+    write_environment(layout, environment)
     write_study_file(root, builder)
-    claims = _claims(layout, asked, problem, tree, environment)
+    wanted = asked.report(view_of(tree, str(root)), problem, root)
+    status = tree.conclusion.status if tree.conclusion else "failed"
+    publish(layout, asked, wanted, environment, journal, status)
+
+
+def publish(
+    layout: Layout,
+    asked: Question,
+    wanted: ReportRequest,
+    environment: Environment,
+    journal: JournalFile,
+    status: RunStatus,
+) -> None:
+    """Assemble a report with all that belongs to it, verify it, and seal the run."""
+    root = layout.root
+    claims = assemble(root, asked, wanted, environment.code_sha256)
     write_notebooks(root, asked, claims)
     write_reports(root, verify(root, before_seal=True))
     write_crate(root)
-    conclusion = tree.conclusion
-    seal(journal, root, conclusion.status if conclusion else "failed")
+    seal(journal, root, status)
     save_verification(root, verify(root))
 
 
-def _claims(
-    layout: Layout, asked: Question, problem: Problem, tree: StudyTree, environment: Environment
-) -> ClaimsFile:
-    wanted = asked.report(view_of(tree, str(layout.root)), problem, layout.root)
-    return assemble(layout.root, asked, wanted, environment.code_sha256)
+def write_environment(layout: Layout, environment: Environment) -> None:
+    """Write `environment.json`."""
+    write_atomic(layout / ENVIRONMENT, environment.model_dump_json(indent=1) + "\n")
 
 
 def view_of(tree: StudyTree, directory: str) -> StudyView:
@@ -75,7 +86,3 @@ def view_of(tree: StudyTree, directory: str) -> StudyView:
         seed=0,
         directory=directory,
     )
-
-
-def _write(layout: Layout, name: str, model: Contract) -> None:
-    write_atomic(layout / name, model.model_dump_json(indent=1) + "\n")

@@ -14,12 +14,14 @@ from sciagent.contracts.ports import Problem
 from sciagent.contracts.quantity import written
 from sciagent.contracts.run import RunRequest
 from sciagent.contracts.study import Action, Outcome, Proposal
+from sciagent.contracts.tree import StudyRecord
 from sciagent.reports.resolve import read_pointer
 from sciagent.runs.problems import problem_source
 from sciagent.study.context import TrialTask
 from sciagent.study.seeds import TrialSeeds
 from sciagent.study.worker import execute_here, load_problem
 from sciagent.workspace.layout import CLAIMS, Layout
+from sciagent.workspace.record import load_studies
 from sciagent.workspace.workspace import open_workspace, read_request
 
 
@@ -38,7 +40,8 @@ class Replay:
     workspace: Layout
     output: Layout
     request: RunRequest
-    problem: Problem
+    studies: tuple[StudyRecord, ...]
+    problems: dict[str, Problem] = field(default_factory=dict)
     proposals: dict[int, Proposal] = field(default_factory=dict)
     outcomes: dict[int, Outcome] = field(default_factory=dict)
 
@@ -84,12 +87,20 @@ class Replay:
             threads=self.request.threads,
             cache=str(self.output / "cache"),
         )
-        outcome = execute_here(self.problem, task)
+        outcome = execute_here(self._problem_of(number), task)
         if outcome.status == "failed":
             message = outcome.error.message if outcome.error else "no reason given"
             raise ConvergenceError(f"Trial {number} failed when it was replayed: {message}")
         self.outcomes[number] = outcome
         return ReplayedTrial(number, action, outcome)
+
+    def _problem_of(self, trial: int) -> Problem:
+        study = next((s for s in self.studies if any(t.number == trial for t in s.trials)), None)
+        name = "" if study is None else study.study
+        if name not in self.problems:
+            source = problem_source(self.workspace, self.request, study)
+            self.problems[name] = load_problem(source)
+        return self.problems[name]
 
     def compare(self) -> "ReplayedClaims":
         """Read the value of each number of the report from the replayed trials."""
@@ -153,9 +164,7 @@ def replay(workspace: str | Path, output: str | Path) -> Replay:
         Folder for the new trials; it must not lie inside the run's own trials.
     """
     layout = open_workspace(Path(workspace))
-    request = read_request(layout)
-    problem = load_problem(problem_source(layout, request))
     target = Layout(Path(output).resolve())
     if target.root == layout.root.resolve():
         raise InputError("A run cannot be replayed into its own folder.", "Name another folder.")
-    return Replay(layout, target, request, problem)
+    return Replay(layout, target, read_request(layout), load_studies(layout.root))

@@ -64,11 +64,6 @@ def run(  # noqa: PLR0913 - all that a run can be asked, by keyword
     observer
         Is told each event of the journal.
 
-    Returns
-    -------
-    Run
-        The run, opened for reading.
-
     Raises
     ------
     InputError

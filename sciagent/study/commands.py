@@ -1,10 +1,31 @@
 """Commands from the inbox: journaled first, then acted on."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from sciagent.contracts.events import CommandTaken
 from sciagent.contracts.ports import Inbox, Journal
 from sciagent.contracts.run import Command
+
+
+class StopDesk(Protocol):
+    """Knows whether someone asks to stop."""
+
+    def stop_asked(self) -> bool:
+        """Say whether to stop; asked often."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StopFlag:
+    """A stop that someone else watches for, such as the agent that drives the study."""
+
+    cancelled: Callable[[], bool]
+
+    def stop_asked(self) -> bool:
+        """Say whether to stop."""
+        return self.cancelled()
 
 
 @dataclass(slots=True)

@@ -4,11 +4,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from sciagent.contracts.errors import LimitError
 from sciagent.contracts.events import StudyConcluded, StudyOpened, TrialDecided, TrialProposed
 from sciagent.contracts.ports import Journal, Policy, Problem
 from sciagent.contracts.study import Abstain, Batch, Budget, Conclusion, Finish
 from sciagent.contracts.tree import StudyView
-from sciagent.study.commands import CommandDesk
+from sciagent.study.commands import StopDesk
 from sciagent.study.execution import TrialRunner
 from sciagent.study.judge import Judge, superseded
 from sciagent.study.sealed import open_sealed
@@ -38,7 +39,7 @@ class StudyLoop:
     journal, builder
         The record, and the trees that the journal's observer keeps up to date.
     desk
-        Takes commands from the inbox.
+        Says whether someone asks to stop.
     trials
         Runs trials in worker processes.
     budget, seed
@@ -55,7 +56,7 @@ class StudyLoop:
     policy: Policy
     journal: Journal
     builder: TreeBuilder
-    desk: CommandDesk
+    desk: StopDesk
     trials: TrialRunner
     budget: Budget
     seed: int
@@ -76,24 +77,75 @@ class StudyLoop:
         StudyStopped
             If a stop command came; trials that were running are cut off and run again later.
         """
+        self.open()
+        try:
+            while self.tree.conclusion is None:
+                self._step()
+        finally:
+            self.close()
+        return self.tree.conclusion
+
+    def open(self) -> None:
+        """Begin the study, unless it has begun."""
         if self.study not in self.builder.studies:
             opened = StudyOpened(
                 question=self.question, objective=self.problem.objective, budget=self.budget
             )
             self.journal.append(opened, study=self.study)
-        try:
-            while self.tree.conclusion is None:
-                self._step()
-        finally:
-            self.trials.close()
+
+    def close(self) -> None:
+        """End the worker processes; the loop can go on afterwards with new ones."""
+        self.trials.close()
+
+    def attempt(self, batch: Batch) -> None:
+        """Commit proposals that someone makes from outside and bring them to their decisions.
+
+        Raises
+        ------
+        LimitError
+            If the budget of the study is used up.
+        StudyStopped
+            If a stop command came.
+        """
+        self._settle()
+        if limit := self._spent().reached(self.tree.budget):
+            raise LimitError(limit, "Finish the study, or resume it with a new budget.")
+        self._commit(batch)
+        self._settle()
+
+    def go_on(self, trials: int | None = None) -> None:
+        """Let the policy propose for at most so many trials; nothing is concluded."""
+        until = None if trials is None else self.tree.decided + trials
+        self._settle()
+        while until is None or self.tree.decided < until:
+            if self._spent().reached(self.tree.budget):
+                return
+            answer = self._allowed(self.policy.propose(self.view()))
+            if not isinstance(answer, Batch):
+                return
+            self._commit(answer)
+            self._settle()
+
+    def conclude(self, answer: Finish | Abstain) -> Conclusion:
+        """End the study as whoever drives it from outside says."""
+        self._settle()
+        limit = self._spent().reached(self.tree.budget)
+        self._conclude(self.view(), answer, at_limit=limit is not None)
+        if self.tree.conclusion is None:
+            raise AssertionError("The journal's observer keeps the tree up to date.")
         return self.tree.conclusion
+
+    def _settle(self) -> None:
+        while self.tree.undecided:
+            self._obey()
+            self._finish_batch()
 
     def _step(self) -> None:
         self._obey()
         if self.tree.undecided:
             self._finish_batch()
             return
-        view = self._view()
+        view = self.view()
         limit = self._spent().reached(self.tree.budget)
         answer = Finish(reason=limit) if limit else self._allowed(self.policy.propose(view))
         if isinstance(answer, Batch):
@@ -109,7 +161,8 @@ class StudyLoop:
         wall = self.wall_used_s + time.monotonic() - self._started
         return Spent(trials=self.tree.decided, cpu_s=self.tree.cpu_s, wall_s=wall)
 
-    def _view(self) -> StudyView:
+    def view(self) -> StudyView:
+        """Show the study as whoever proposes may see it."""
         tree, spent = self.tree, self._spent()
         return StudyView(
             study=self.study,

@@ -25,6 +25,7 @@ from sciagent.contracts.model import canonical_model
 from sciagent.contracts.ports import Problem, ProblemSource, SealedProblem
 from sciagent.contracts.study import Outcome
 from sciagent.contracts.tree import Trial
+from sciagent.execution.network import follow_environment
 from sciagent.execution.process_runner import LocalProcessRunner
 from sciagent.study.context import TrialContext, TrialTask
 from sciagent.workspace.atomic import write_atomic
@@ -32,6 +33,9 @@ from sciagent.workspace.content import artifact_of
 from sciagent.workspace.layout import OUTCOME
 
 LOG = "output.log"
+REFUSED: list[str] = []
+"""Whom the trial that runs tried to reach although the run is local only."""
+
 _PR_SET_PDEATHSIG = 1
 
 
@@ -61,8 +65,11 @@ def execute(problem: Problem, task: TrialTask, owner: int) -> Outcome:
             status="failed", error=error_record(error, details=traceback.format_exc()[-4000:])
         )
     sys.stdout.flush()
+    notes = tuple(f"A connection to {each} was refused: the run is local only." for each in REFUSED)
+    REFUSED.clear()
     outcome = outcome.model_copy(
         update={
+            "notes": (*outcome.notes, *notes),
             "proposal_sha256": task.proposal.sha256,
             "cpu_s": round(_cpu_s() - cpu, 4),
             "wall_s": round(time.monotonic() - wall, 4),
@@ -137,6 +144,7 @@ def _serve(tasks: TextIO, answers: TextIO, owner: int) -> None:
 def main() -> None:
     """Serve tasks until standard input is closed."""
     owner = _die_with_owner()
+    follow_environment(REFUSED.append)
     with os.fdopen(os.dup(1), "w") as answers, os.fdopen(os.dup(0), "r") as tasks:
         _serve(tasks, answers, owner)
 

@@ -1,6 +1,6 @@
 """An agent in a folder, with a scripted model, that can be asked, cut off and asked again."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,10 +13,10 @@ from sciagent.contracts.conversation import Message
 from sciagent.contracts.errors import InputError
 from sciagent.contracts.events import Event, EventBody, MessageAdded, OwnerStarted, RunStarted
 from sciagent.contracts.model import sha256_text
-from sciagent.contracts.ports import Source
+from sciagent.contracts.ports import Journal, Source
 from sciagent.contracts.run import RunRequest
 from sciagent.llm.client import EndpointModel
-from sciagent.testing.model_server.server import ModelServer
+from sciagent.testing.model_server import ModelServer
 from sciagent.tools.approval import ApprovalRule
 from sciagent.tools.boundary import Boundary
 from sciagent.tools.context import ToolContext
@@ -83,6 +83,8 @@ class ScriptedRun:
         Of the main agent.
     endpoint
         Fields of the endpoint that differ from the server's own, such as `stream`.
+    journal
+        Wraps the journal, so that a test can make it fail.
     """
 
     folder: Path
@@ -90,6 +92,7 @@ class ScriptedRun:
     tools: tuple[Tool, ...] = ()
     settings: AgentSettings = field(default_factory=AgentSettings)
     endpoint: Mapping[str, Any] = field(default_factory=dict)
+    journal: Callable[[Journal], Journal] = lambda journal: journal
 
     @property
     def layout(self) -> Layout:
@@ -113,7 +116,7 @@ class ScriptedRun:
         with JournalFile.open(self.layout.journal) as journal:
             journal.append(OwnerStarted(owner="scripted"))
             context = ToolContext(
-                root=self.folder, journal=journal, boundary=Boundary("5f2c9a01"),
+                root=self.folder, journal=self.journal(journal), boundary=Boundary("5f2c9a01"),
                 approval=ApprovalRule(mode="auto"),
             )  # fmt: skip
             inbox = InboxFolder(self.layout.inbox)

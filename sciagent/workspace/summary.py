@@ -17,7 +17,6 @@ from sciagent.contracts.events import (
     TrialDecided,
     TrialFinished,
     TrialInvalidated,
-    TrialProposed,
 )
 from sciagent.contracts.quantity import Quantity
 from sciagent.contracts.run import RunStatus, RunSummary
@@ -76,6 +75,7 @@ class _Count:
         )  # fmt: skip
 
     def decide(self, body: TrialDecided) -> None:
+        self.trials += body.decision.verdict != "superseded"
         if body.trial not in self.values:
             raise _MustReplayError
         self.rejected += body.decision.verdict == "rejected"
@@ -96,8 +96,6 @@ class _Counter:
         match body := event.body:
             case StudyOpened():
                 self.studies[event.study] = _Count(body.objective)
-            case TrialProposed():
-                self.studies[event.study].trials += 1
             case TrialFinished():
                 count = self.studies[event.study]
                 count.values[body.trial] = objective_of(body.outcome, count.objective)

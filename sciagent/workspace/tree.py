@@ -4,6 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, Self
 
+from pydantic import JsonValue
+
+from sciagent.contracts.artifact import Artifact
 from sciagent.contracts.errors import WorkspaceError
 from sciagent.contracts.events import (
     Event,
@@ -51,6 +54,8 @@ class StudyTree:
         The sealed evaluation, once it was opened.
     cpu_s
         CPU time of all its trials and of the sealed evaluation.
+    inputs, settings
+        Its own files and settings; None where they are those of the run.
     """
 
     study: str
@@ -70,6 +75,8 @@ class StudyTree:
     conclusion: Conclusion | None = None
     sealed: Outcome | None = None
     cpu_s: float = 0.0
+    inputs: dict[str, tuple[Artifact, ...]] | None = None
+    settings: dict[str, JsonValue] | None = None
     _place: dict[int, int] = field(default_factory=dict)
     _children: dict[int, list[int]] = field(default_factory=dict)
     _accepted: list[int] = field(default_factory=list)
@@ -97,12 +104,13 @@ class StudyTree:
             study=self.study, question=self.question, objective=self.objective,
             budget=self.budget, trials=tuple(self.trials), head=self.head, best=self.best,
             conclusion=self.conclusion, sealed=self.sealed, cpu_s=self.cpu_s, tally=self.tally(),
+            inputs=self.inputs, settings=self.settings,
         )  # fmt: skip
 
     def tally(self) -> Tally:
         """Count trials and name the best objective."""
         return Tally(
-            trials=len(self.trials),
+            trials=self.decided,
             accepted=len(self._accepted),
             rejected=self.rejected,
             best=None if self.best is None else self.objective_of(self.best),
@@ -112,6 +120,7 @@ class StudyTree:
     def from_record(cls, record: StudyRecord) -> Self:
         """Go on from a record. The order of acceptance is that of the numbers."""
         tree = cls(record.study, record.question, record.objective, record.budget)
+        tree.inputs, tree.settings = record.inputs, record.settings
         for trial in record.trials:
             tree._add(trial)
             if trial.decision is not None:
@@ -261,8 +270,9 @@ class TreeBuilder:
                 if event.study in self.studies:
                     raise _contradiction(event, "the study has been opened before")
                 self.studies[event.study] = StudyTree(
-                    event.study, body.question, body.objective, body.budget
-                )
+                    event.study, body.question, body.objective, body.budget,
+                    inputs=body.inputs, settings=body.settings,
+                )  # fmt: skip
             case TrialProposed():
                 if body.trial < self.next_trial:
                     raise _contradiction(event, f"trial {body.trial} has been proposed before")

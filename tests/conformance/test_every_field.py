@@ -200,7 +200,7 @@ def test_the_built_in_policy_of_a_field_keeps_no_state(
 
 
 @each_question
-def test_what_a_problem_selects_by_is_measured_in_the_unit_of_its_metric(
+def test_a_problem_offers_a_beginning_and_selects_by_another_metric_than_it_aims_at(
     field: Domain, question: Question, tmp_path: Path
 ) -> None:
     if field.simulate is None:

@@ -20,6 +20,7 @@ WITHOUT_PROMPTS = [
     if block.language == "python" and ">>>" not in block.text
 ]
 ABOUT_THE_ENGINE = HOW_TO / "use-from-python.md"
+ABOUT_SCRIPTED_MODELS = HOW_TO / "script-a-model.md"
 
 
 def checked(page: Path, names: dict[str, object], folder: Path) -> doctest.TestResults:
@@ -51,8 +52,12 @@ def test_the_functions_of_the_package_do_what_the_page_about_them_says(tmp_path:
     assert checked(ABOUT_THE_ENGINE, {}, tmp_path).attempted >= 15
 
 
+def test_a_scripted_model_does_what_the_page_about_it_says(tmp_path: Path) -> None:
+    assert checked(ABOUT_SCRIPTED_MODELS, {}, tmp_path).attempted >= 20
+
+
 def test_every_page_with_examples_is_run_by_a_test() -> None:
-    tested = {ABOUT_THE_ENGINE, HOW_TO / "read-and-review-a-workspace.md"}
+    tested = {ABOUT_THE_ENGINE, ABOUT_SCRIPTED_MODELS, HOW_TO / "read-and-review-a-workspace.md"}
     assert {block.page for block in WITH_PROMPTS} == tested
 
 

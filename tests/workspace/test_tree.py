@@ -105,7 +105,7 @@ def test_superseded_trials_are_kept_and_are_neither_accepted_nor_rejected() -> N
     assert len(tree.trials) == 2
     assert tree.undecided == {}
     tally = tree.tally()
-    assert (tally.trials, tally.accepted, tally.rejected) == (2, 1, 0)
+    assert (tally.trials, tally.accepted, tally.rejected) == (1, 1, 0)
     assert (tree.decided, tally.best) == (1, Quantity(value=20.0, unit="%"))
 
 

@@ -12,8 +12,6 @@ from sciagent.contracts.study import Check, Outcome
 from sciagent.contracts.units import symbol
 from sciagent.domains.powder_diffraction import limits
 
-INFORMATION = "information"
-"""Fails alone where a group buys too little for now; such groups are tried together later."""
 UNLIMITED = float("inf")
 
 
@@ -120,7 +118,7 @@ def _worth(metrics: Mapping[str, Quantity]) -> Iterator[Check]:
     elif "delta_bic" in metrics:
         gain = metrics["delta_bic"].value
         yield Check(
-            name=INFORMATION,
+            name="information",
             passed=gain > 0.0,
             detail=f"ΔBIC {gain:.1f} for the new parameters (above 0)",
         )

@@ -61,7 +61,7 @@ def draw_path(paths: Sequence[Path]) -> Any:
 
     study = StudyFile.model_validate_json(paths[0].read_bytes()).studies[0]
     steps = _accepted_path(study)
-    figure = Figure(figsize=(7.0, 0.9 + 0.36 * len(steps)), layout="constrained")
+    figure = Figure(figsize=(7.0, 1.3 + 0.36 * len(steps)), layout="constrained")
     axes = figure.add_subplot()
     rows = np.arange(len(steps))
     values = [trial.metric("r_wp") for trial in steps]
@@ -75,7 +75,7 @@ def draw_path(paths: Sequence[Path]) -> Any:
             f"{value:.2f}", (value, row), xytext=(7, -9), textcoords="offset points", fontsize=8
         )
     axes.set_yticks(rows, [_step_label(trial) for trial in steps])
-    axes.invert_yaxis()
+    axes.set_ylim(len(steps) - 0.4, -0.6)
     axes.set_xscale("log")
     _plain_log_ticks(axes, min(values), max(values))
     axes.set_xlabel("R$_\\mathrm{wp}$ (%)")

@@ -2,8 +2,7 @@
 
 It needs no model and keeps no state. From each accepted trial it goes once through all steps that
 make sense there, in order, beginning behind the step that was accepted last; the first that is
-accepted makes a new trial to start from. When a whole round is rejected it tries what the round
-suggests, exchanges first, then groups that each bought too little, together; then it
+accepted makes a new trial to start from. When a whole round is rejected it compares rivals, then
 collects the evidence of a Le Bail fit, and refines once more on all channels or abstains.
 """
 
@@ -31,7 +30,6 @@ from sciagent.domains.powder_diffraction.actions import (
     instead_of,
     release,
 )
-from sciagent.domains.powder_diffraction.checks import INFORMATION
 from sciagent.domains.powder_diffraction.conclusion import reason_to_abstain
 from sciagent.domains.powder_diffraction.groups import (
     WIDTH,
@@ -76,10 +74,9 @@ class MethodPolicy:
         rivals = [a for a in self._exchanges(view, head) if not view.tried(head.number, a)]
         if rivals:
             return Batch(proposals=tuple(_proposal(head, a) for a in rivals), rule="best")
-        together = self._together(view, head)
-        for action in (*together, Action(name=LE_BAIL)):
-            if not view.tried(head.number, action):
-                return Batch(proposals=(_proposal(head, action),))
+        evidence = Action(name=LE_BAIL)
+        if not view.tried(head.number, evidence):
+            return Batch(proposals=(_proposal(head, evidence),))
         reason = reason_to_abstain(view, head)
         if reason:
             return Abstain(reason=reason)
@@ -107,8 +104,6 @@ class MethodPolicy:
         # A cell that is off drags the widths along and the widths hide the cell: all at once.
         yield release(*cells, shift, WIDTH)
         yield release(shift)
-        if shift != "zero_shift":
-            yield exchange("zero_shift", instead_of=shift)
         for name in ("axial_divergence", "transparency", "polarization", "doublet_ratio"):
             if name in instrument:
                 yield release(name)
@@ -125,7 +120,10 @@ class MethodPolicy:
         turned = self.order[begin:] + self.order[:begin]
         sensible = [step for step in turned if self._makes_sense(step, view, head, freedom)]
         # Steps of several groups come to the same as others once some of these are free.
-        return list({_gain(step, freedom): step for step in reversed(sensible)}.values())[::-1]
+        distinct: dict[str, Action] = {}
+        for step in sensible:
+            distinct.setdefault(_gain(step, freedom), step)
+        return list(distinct.values())
 
     def _is_step(self, trial: Trial) -> bool:
         return trial.proposal.action in self.order
@@ -145,8 +143,6 @@ class MethodPolicy:
         new = [name for name in groups if name not in freedom.groups]
         if not new or any(phase_of(n) and phase_of(n) not in freedom.phases for n in groups):
             return False
-        if step.name == EXCHANGE and instead_of(step) not in freedom.groups:
-            return False
         if any(group_of(name).changes_intensities for name in new) and not _in_place(head):
             return False
         if "polarization" in new and not self._vibrations_are_free(freedom):
@@ -158,13 +154,17 @@ class MethodPolicy:
         return all(f"biso.{source.key}" in freedom.groups for source in self.problem.given.phases)
 
     def _exchanges(self, view: StudyView, head: Trial) -> list[Action]:
-        """Second chances: a step that was rejected for what an older group does, without it.
+        """Rivals, compared when all else is settled, as what is missing may favour the wrong one.
 
-        Either the new group and an older one are rivals that correlate, or an older group left
-        its bounds when the new one came.
+        Zero shift against displacement always; and a step that was rejected for what an older
+        group does, without that group: the two correlate and explain the same, or the older one
+        left its bounds when the new one came.
         """
         free = self._freedom(view, head).groups
         found = []
+        cells = any(name.startswith("cell.") for name in free)
+        if cells and "displacement" in free and "zero_shift" not in free:
+            found.append(exchange("zero_shift", instead_of="displacement"))
         for trial in _rejected_from(view, head):
             action = trial.proposal.action
             if action.name != RELEASE:
@@ -173,24 +173,12 @@ class MethodPolicy:
             found += [exchange(*groups_in(action), instead_of=name) for name in olds]
         return _unique(found)
 
-    def _together(self, view: StudyView, head: Trial) -> list[Action]:
-        """Groups that each failed only by buying too little, as one step."""
-        deferred: list[GroupName] = []
-        for trial in _rejected_from(view, head):
-            action = trial.proposal.action
-            if action.name == RELEASE and action in self.order and _bought_too_little(trial):
-                deferred += groups_in(action)
-        names = list(dict.fromkeys(deferred))
-        together = release(*names) if len(names) > 1 else None
-        return [together] if together is not None and together not in self.order else []
-
 
 def _of_phase(phase: str) -> Iterator[Action]:
     cell, biso, coordinates, occupancies = groups_of_phase(phase)
     yield release(cell)
     yield release(biso)
     yield release(coordinates)
-    yield release(coordinates, biso)
     yield release(occupancies)
 
 
@@ -252,11 +240,6 @@ def _out_of_bounds(trial: Trial, free: Sequence[GroupName]) -> Iterator[GroupNam
 def group_of_check(name: str) -> bool:
     """Whether a check is about a group that can be put back."""
     return name.partition(".")[0] in PHYSICAL
-
-
-def _bought_too_little(trial: Trial) -> bool:
-    agreed = trial.decision is not None and trial.decision.selection_passed is not False
-    return agreed and _failed_checks(trial) == {INFORMATION}
 
 
 def _unique(actions: Sequence[Action]) -> list[Action]:

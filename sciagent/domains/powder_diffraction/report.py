@@ -98,8 +98,7 @@ def _abstained(findings: Findings) -> Iterator[str]:
     if findings.le_bail is not None:
         words += (
             " With the intensities of all lines free (Le Bail), R_wp less background is "
-            "{{claim:le_bail.r_wp_background_subtracted}}: that is what the cell and the "
-            "wavelength alone would allow."
+            "{{claim:le_bail.r_wp_background_subtracted}}."
         )
     yield words
     yield "{{figure:pattern}}"

@@ -1,0 +1,113 @@
+"""Reads 20, 60 and 200 pages of 8 kB with planted facts: prompt tokens, recall and cached share.
+
+The scripted reader sees only the messages it is sent: it writes down what it reads when the
+agent asks for that, and in the end repeats the facts that stand in its prompt.
+"""
+
+import random
+import re
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.table import Row, present, progress
+from sciagent.testing.agents import ScriptedRun, library
+from sciagent.testing.model_server import (
+    ModelServer,
+    ScriptedAnswer,
+    ScriptedCall,
+    ScriptedRequest,
+    calling,
+    saying,
+)
+from sciagent.testing.model_server.script import text_of
+from sciagent.tools.history import recall
+from sciagent.tools.notes import NOTE_TOOLS
+
+PAGE_CHARACTERS = 8192
+PEERS = {20: ("deepagents 0.7.32, 32k window", 320_835), 60: ("ResearchHarness 0.0.52", 776_832)}
+LIMITS = {20: 160_000, 60: 388_000}
+FACT = re.compile(r"The marker of sample (\d+) is (\w{8})\.")
+WORDS = (
+    "the of and lattice sample beam peak shift order phase annealed measured at with under".split()
+)
+
+
+def page(number: int) -> str:
+    """Make a page of filling words with one planted fact at a random place."""
+    dice = random.Random(number)
+    words: list[str] = []
+    length = len(fact(number))
+    while length < PAGE_CHARACTERS:
+        words.append(dice.choice(WORDS))
+        length += len(words[-1]) + 1
+    words.insert(dice.randrange(len(words)), fact(number))
+    return " ".join(words)
+
+
+def fact(number: int) -> str:
+    """The fact that page `number` holds."""
+    marker = "".join(random.Random(f"fact {number}").choices("abcdefghijkmnpqrstuvwxyz", k=8))
+    return f"The marker of sample {number} is {marker}."
+
+
+def address(number: int) -> str:
+    """Address of a page."""
+    return f"https://corpus.example/{number}"
+
+
+class Reader:
+    """Reads page after page; which one is next it tells from its prompt alone."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def __call__(self, request: ScriptedRequest) -> ScriptedAnswer:
+        """Answer as the reader does."""
+        facts = dict(FACT.findall("\n".join(text_of(each) for each in request.messages)))
+        if len(facts) >= self._count:
+            return saying("\n".join(f"{number}: {marker}" for number, marker in facts.items()))
+        read = ScriptedCall("read_page", {"url": address(len(facts))})
+        if "Verification point" not in request.last:
+            return calling("read_page", url=address(len(facts)))
+        confirmed = [
+            {"claim": f"Sample {each[1]}", "url": address(int(each[1])), "quote": each[0]}
+            for each in FACT.finditer("\n".join(request.results("read_page")))
+        ]
+        return ScriptedAnswer(calls=(ScriptedCall("record_review", {"confirmed": confirmed}), read))
+
+
+def measure_corpus(count: int) -> list[Row]:
+    """Read so many pages and return the rows."""
+    pages = {address(number): page(number) for number in range(count)}
+    with tempfile.TemporaryDirectory() as folder, ModelServer(Reader(count)) as server:
+        run = ScriptedRun(Path(folder) / "run", server, (library(pages), *NOTE_TOOLS, recall))
+        outcome = run.ask("Which markers do the samples have?")
+        usage = server.usage
+    found = set(re.findall(r"(\d+): (\w{8})", outcome.answer))
+    planted = {FACT.findall(fact(number))[0] for number in range(count)}
+    peer, value = PEERS.get(count, ("", None))
+    case = f"{count} reads"
+    progress(f"{case}: {usage.calls} calls, limit {LIMITS.get(count, 'none')}")
+    return [
+        Row(case, "prompt_tokens", usage.prompt_tokens, "{token}", peer, value),
+        Row(case, "recall", len(found & planted) / count, "1", "must be", 1.0),
+        Row(case, "prefix_cache_share", usage.cached_tokens / usage.prompt_tokens, "1"),
+    ]
+
+
+def measure(quick: bool) -> Sequence[Row]:
+    """Measure all lengths; the quick version leaves the longest out."""
+    return [
+        row for count in ((20, 60) if quick else (20, 60, 200)) for row in measure_corpus(count)
+    ]
+
+
+def main() -> int:
+    """Print the figures."""
+    return present("agent_long_corpus", measure)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

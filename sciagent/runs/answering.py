@@ -1,0 +1,106 @@
+"""From an agent's answer to a sealed run with a report."""
+
+from pathlib import Path
+from typing import Any
+
+from sciagent.contracts.agent import AgentOutcome
+from sciagent.contracts.claim import ReportRequest
+from sciagent.contracts.domain import Inputs, Question
+from sciagent.contracts.endpoint import Endpoint
+from sciagent.contracts.errors import InputError
+from sciagent.contracts.model import Contract
+from sciagent.contracts.ports import Policy, Problem
+from sciagent.contracts.run import RunStatus
+from sciagent.contracts.tree import StudyView
+from sciagent.domains.registry import questions
+from sciagent.runs.environment import describe_environment
+from sciagent.runs.finishing import publish, write_environment
+from sciagent.runs.ownership import Owned
+from sciagent.tools.report_draft import read_draft
+from sciagent.workspace.record import write_study_file
+from sciagent.workspace.seal import is_sealed
+
+_TITLE_LENGTH = 100
+
+
+class _NoSettings(Contract):
+    """An asked question has its settings in the request of the run."""
+
+
+def _refused(*_: Any) -> Any:
+    raise InputError("What an agent answers is no study of a field.", "Resume the run instead.")
+
+
+def _build(_inputs: Inputs, _settings: Any) -> Problem:
+    problem: Problem = _refused()
+    return problem
+
+
+def _policy(_problem: Problem) -> Policy:
+    policy: Policy = _refused()
+    return policy
+
+
+def _report(_view: StudyView, _problem: Problem, _directory: Path) -> ReportRequest:
+    report: ReportRequest = _refused()
+    return report
+
+
+ASKED = Question(
+    name="ask",
+    title="A question to an agent",
+    summary="Answered by an agent with tools.",
+    inputs=(),
+    settings=_NoSettings,
+    build=_build,
+    policy=_policy,
+    report=_report,
+)
+"""How an asked run is described where a study's run names its question."""
+
+
+def publish_answer(mine: Owned, question: str, endpoint: Endpoint, outcome: AgentOutcome) -> None:
+    """Write the report of an asked run, verify it, and seal the run."""
+    if is_sealed(mine.layout.root):
+        return
+    known = questions()
+    studied = [tree.question for tree in mine.builder.studies.values() if tree.question in known]
+    environment = describe_environment(mine.request, studied, endpoint)
+    write_environment(mine.layout, environment)
+    write_study_file(mine.layout.root, mine.builder)
+    wanted = with_answer(read_draft(mine.layout.root), question, outcome)
+    publish(mine.layout, ASKED, wanted, environment, mine.journal, _status(outcome))
+
+
+def with_answer(draft: ReportRequest, question: str, outcome: AgentOutcome) -> ReportRequest:
+    """Put the agent's words under its report, marked as what no machine has checked.
+
+    They stand as literal text: a number in them is not a claim of the report.
+    """
+    title = draft.title or question.strip().splitlines()[0][:_TITLE_LENGTH]
+    parts = [draft.source.rstrip()] if draft.source.strip() else []
+    if not parts:
+        parts.append("The agent recorded no claims, so that nothing here is verified.")
+    if outcome.reason:
+        parts.append("The agent did not come to its own end. The reason was:")
+        parts.append(_literal(outcome.reason))
+    parts.append("## The agent's answer, not machine-checked")
+    parts.append(_literal(outcome.answer))
+    return draft.model_copy(update={"title": title, "source": "\n\n".join(parts) + "\n"})
+
+
+def _literal(text: str) -> str:
+    fence = "`" * (_longest_run(text) + 3)
+    return f"{fence}text\n{text.replace('{{', '{ {').strip()}\n{fence}"
+
+
+def _longest_run(text: str, character: str = "`") -> int:
+    longest = run = 0
+    for each in text:
+        run = run + 1 if each == character else 0
+        longest = max(longest, run)
+    return longest
+
+
+def _status(outcome: AgentOutcome) -> RunStatus:
+    return {"completed": "completed", "limit": "limit"}.get(outcome.status, "failed")  # type: ignore[return-value]

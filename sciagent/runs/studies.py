@@ -1,0 +1,144 @@
+"""The studies of a run that an agent drives: the same tree, loop and rules as everywhere."""
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from sciagent.contracts.artifact import Artifact
+from sciagent.contracts.errors import InputError, UnknownNameError
+from sciagent.contracts.events import StudyOpened
+from sciagent.contracts.study import Abstain, ActionSpec, Batch, Conclusion, Finish, Proposal
+from sciagent.contracts.tree import StudyView, Trial
+from sciagent.datasets import load_dataset, resolve
+from sciagent.domains.registry import checked_inputs, checked_settings, question
+from sciagent.runs.loops import study_loop
+from sciagent.runs.ownership import Owned
+from sciagent.study.commands import StopFlag
+from sciagent.study.loop import StudyLoop
+from sciagent.workspace.content import artifact_of
+from sciagent.workspace.layout import DATA
+
+
+@dataclass(slots=True)
+class RunStudies:
+    """Opens studies in a run and runs what an agent proposes (the `Studies` of tools).
+
+    Attributes
+    ----------
+    mine
+        The run, which this process owns.
+    cancelled
+        Whether the agent was told to stop.
+    """
+
+    mine: Owned
+    cancelled: Callable[[], bool]
+    _loops: dict[str, StudyLoop] = field(default_factory=dict)
+
+    def names(self) -> Sequence[str]:
+        """Name the studies of the run, in the order they were opened."""
+        return list(self.mine.builder.studies)
+
+    def start(
+        self,
+        name: str,
+        *,
+        dataset: str,
+        inputs: Mapping[str, Sequence[str]],
+        settings: Mapping[str, JsonValue],
+    ) -> str:
+        """Open a study of ``domain/question`` and name it.
+
+        Raises
+        ------
+        InputError
+            If a file or setting cannot be used; no study is opened then.
+        """
+        asked = question(name)
+        data = load_dataset(dataset) if dataset else None
+        if data is not None and data.question != name:
+            raise InputError(f"The dataset {dataset!r} is made for {data.question}.")
+        given = {
+            key: [self.mine.layout.root / path for path in paths] for key, paths in inputs.items()
+        }
+        files = checked_inputs(asked, {**(resolve(data) if data else {}), **given})
+        model = checked_settings(asked, {**(data.settings if data else {}), **settings})
+        problem = asked.build(files, model)
+        study = self._free_name(asked.name)
+        opened = StudyOpened(
+            question=name,
+            objective=problem.objective,
+            budget=self.mine.request.budget,
+            inputs=self._kept(study, files),
+            settings=model.model_dump(mode="json"),
+        )
+        self.mine.journal.append(opened, study=study)
+        return study
+
+    def view(self, study: str) -> StudyView:
+        """Look at a study."""
+        return self._loop(study).view()
+
+    def actions(self, study: str, parent: int | None) -> Sequence[ActionSpec]:
+        """List the actions that may be proposed from a trial."""
+        loop = self._loop(study)
+        return loop.problem.actions(None if parent is None else loop.tree.shown_trial(parent))
+
+    def propose(self, study: str, proposal: Proposal) -> Trial:
+        """Run one proposal and return the trial once it is decided."""
+        loop, number = self._loop(study), self.mine.builder.next_trial
+        loop.attempt(Batch(proposals=(proposal,)))
+        shown = loop.tree.shown_trial(number)
+        if shown is None:
+            raise UnknownNameError.among("trial", str(number), [])
+        return shown
+
+    def hand_back(self, study: str, trials: int | None) -> StudyView:
+        """Let the built-in policy go on with the same tree, for at most so many trials."""
+        loop = self._loop(study)
+        loop.go_on(trials)
+        return loop.view()
+
+    def finish(self, study: str, reason: str, *, abstain: bool) -> Conclusion:
+        """End a study: with its best trial, or without an answer."""
+        answer = Abstain(reason=reason) if abstain else Finish(reason=reason)
+        return self._loop(study).conclude(answer)
+
+    def close(self) -> None:
+        """End all worker processes."""
+        for loop in self._loops.values():
+            loop.close()
+
+    def _loop(self, study: str) -> StudyLoop:
+        if study not in self.mine.builder.studies:
+            raise UnknownNameError.among("study", study, self.mine.builder.studies)
+        if study not in self._loops:
+            self._loops[study] = study_loop(self.mine, study=study, desk=StopFlag(self.cancelled))
+        return self._loops[study]
+
+    def _free_name(self, name: str) -> str:
+        taken, number, free = self.mine.builder.studies, 1, name
+        while free in taken:
+            number += 1
+            free = f"{name}-{number}"
+        return free
+
+    def _kept(
+        self, study: str, files: Mapping[str, Sequence[Path]]
+    ) -> dict[str, tuple[Artifact, ...]]:
+        """Copy the files into the workspace, where the study reads them from."""
+        return {
+            name: tuple(
+                self._copied(self.mine.layout / DATA / study / name, path) for path in paths
+            )
+            for name, paths in files.items()
+        }
+
+    def _copied(self, folder: Path, path: Path) -> Artifact:
+        folder.mkdir(parents=True, exist_ok=True)
+        target = folder / path.name
+        shutil.copyfile(path, target)
+        return artifact_of(target, self.mine.layout.root)

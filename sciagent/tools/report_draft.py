@@ -1,0 +1,124 @@
+"""The report that an agent is writing: its claims and its source, as a file of the workspace."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from sciagent.contracts.claim import ClaimRequest, ClaimsFile, ReportRequest, Statement
+from sciagent.contracts.errors import InputError
+from sciagent.reports.lint import raw_numbers
+from sciagent.reports.markdown import ClaimPrinter, report_markdown
+from sciagent.reports.resolve import resolve_claims
+from sciagent.reports.tokens import faults_of
+from sciagent.workspace.atomic import storage_error, write_atomic
+
+REPORT_REQUEST = "data/report/request.json"
+"""Where the draft lies: a `ReportRequest`, which `runs` assembles."""
+
+_SHOWN_FAULTS = 10
+
+
+def read_draft(root: Path) -> ReportRequest:
+    """Read the draft; an empty one if nothing was written yet.
+
+    Raises
+    ------
+    InputError
+        If the file was changed to something else.
+    """
+    path = root / REPORT_REQUEST
+    try:
+        return ReportRequest.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return ReportRequest(title="", source="", numbers=())
+    except (OSError, ValidationError) as error:
+        raise InputError(f"{REPORT_REQUEST} is no draft of a report.", "Remove it.") from error
+
+
+def write_draft(root: Path, draft: ReportRequest) -> None:
+    """Write the draft, whole or not at all.
+
+    Raises
+    ------
+    ResourceError
+        If the disk is full.
+    """
+    try:
+        write_atomic(root / REPORT_REQUEST, draft.model_dump_json(indent=2) + "\n")
+    except OSError as error:
+        raise storage_error(error, "the draft of the report cannot be written") from error
+
+
+def with_claim(draft: ReportRequest, claim: ClaimRequest) -> ReportRequest:
+    """The draft with a claim, in place of the one of the same ID."""
+    numbers = {each.id: each for each in draft.numbers} | {claim.id: claim}
+    return draft.model_copy(update={"numbers": tuple(numbers.values())})
+
+
+def with_statement(draft: ReportRequest, statement: Statement) -> ReportRequest:
+    """The draft with a statement, in place of the one of the same ID."""
+    statements = {each.id: each for each in draft.statements} | {statement.id: statement}
+    return draft.model_copy(update={"statements": tuple(statements.values())})
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A draft as it would be printed now.
+
+    Attributes
+    ----------
+    markdown
+        The report.
+    unused
+        Claims that no token prints.
+    """
+
+    markdown: str
+    unused: tuple[str, ...]
+
+
+def printed_draft(root: Path, draft: ReportRequest) -> Printed:
+    """Check a draft as the assembly will, and print it.
+
+    Raises
+    ------
+    InputError
+        If the source breaks its grammar, holds a number typed by hand (the line is named), has
+        a token that names no claim, or a claim cannot be read from its file any more.
+    """
+    refuse(source_faults(draft.source))
+    claims = ClaimsFile(
+        question="",
+        title=draft.title,
+        report_source=draft.source,
+        required=draft.required,
+        claims=resolve_claims(root, draft, code_sha256=""),
+    )
+    markdown = report_markdown(claims)
+    cited = ClaimPrinter(claims.claims).cited(draft.source)
+    unused = tuple(claim.id for claim in claims.claims if claim.id not in cited)
+    return Printed(markdown, unused)
+
+
+def source_faults(source: str) -> list[str]:
+    """What is wrong with a report's source, each in one sentence."""
+    typed = [
+        f"Line {line}: the number {word!r} is typed by hand." for line, word in raw_numbers(source)
+    ]
+    return [*faults_of(source), *typed]
+
+
+def refuse(faults: Iterable[str]) -> None:
+    """Raise what is wrong with a source, if anything."""
+    listed = list(faults)
+    if listed:
+        hidden = len(listed) - _SHOWN_FAULTS
+        more = f" And {hidden} more." if hidden > 0 else ""
+        raise InputError(
+            f"The report was not written. {' '.join(listed[:_SHOWN_FAULTS])}{more}",
+            # Without braces: the boundary would break a token, and a model would copy that.
+            "Record each number with record_claim and write its token instead; write names and "
+            "code in backticks.",
+        )

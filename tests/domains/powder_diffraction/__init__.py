@@ -1,0 +1,1 @@
+"""Powder diffraction, step by step and as a whole."""
