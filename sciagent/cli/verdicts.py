@@ -20,9 +20,12 @@ def counts(verification: Verification) -> dict[str, str | int | bool]:
 
 
 def print_verification(console: Console, verification: Verification) -> None:
-    """Print what is wrong first, then every verdict, then the sum."""
+    """Print what is wrong first and in full, then every verdict in a line, then the sum."""
     for finding in verification.findings:
         console.print(Text(f"{finding.path}: {finding.problem}: {finding.detail}", style="red"))
+    for each in verification.verdicts:
+        if each.verdict not in GOOD:
+            console.print(Text(f"{each.claim}: {each.verdict}: {each.detail}", style="red"))
     if verification.verdicts:
         console.print(_table(verification), soft_wrap=False)
     done = [f"{verification.claims} claims"]
@@ -39,10 +42,10 @@ def print_verification(console: Console, verification: Verification) -> None:
 
 
 def _table(verification: Verification) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("claim", overflow="fold")
-    table.add_column("verdict", no_wrap=True)
-    table.add_column("what was compared", overflow="fold")
+    table = Table(box=None, pad_edge=False, header_style="bold", expand=True)
+    table.add_column("claim", overflow="fold", max_width=32)
+    table.add_column("verdict", no_wrap=True, min_width=len("unsupported"))
+    table.add_column("what was compared", no_wrap=True, overflow="ellipsis", ratio=1)
     wrong_first = sorted(verification.verdicts, key=lambda each: each.verdict in GOOD)
     for each in wrong_first:
         style = GOOD.get(each.verdict, "bold red")

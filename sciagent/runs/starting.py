@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from pydantic import JsonValue
+
 from sciagent.contracts.dataset import Dataset
 from sciagent.contracts.domain import Inputs
 from sciagent.contracts.errors import InputError, UnknownNameError
@@ -13,10 +15,15 @@ from sciagent.contracts.run import Command, RunRequest
 from sciagent.contracts.study import Budget
 from sciagent.datasets import load_dataset, resolve
 from sciagent.domains.registry import checked_inputs, checked_settings, question
+from sciagent.runs.agents import require_usable
+from sciagent.runs.asking import is_ask, resume_ask
+from sciagent.runs.configuration import Asked, Configuration, load_configuration, with_asked
 from sciagent.runs.opened import Run, open_run
 from sciagent.runs.owner import PolicyMaker, own
+from sciagent.runs.ownership import tell_beginning
+from sciagent.runs.surroundings import Surroundings
 from sciagent.workspace.inbox import send_command
-from sciagent.workspace.journal import JournalFile, read_events
+from sciagent.workspace.journal import JournalFile
 from sciagent.workspace.layout import Layout
 from sciagent.workspace.lock import OwnerLock
 from sciagent.workspace.seal import is_sealed
@@ -38,6 +45,7 @@ def run(  # noqa: PLR0913 - all that a run can be asked, by keyword
     seed: int = 0,
     out: str | Path = "artifacts",
     observer: Observer | None = None,
+    configuration: Configuration | None = None,
 ) -> Run:
     """Study a question and leave a workspace with a verified report.
 
@@ -52,7 +60,7 @@ def run(  # noqa: PLR0913 - all that a run can be asked, by keyword
     settings
         Settings of the question that differ from their defaults.
     policy
-        Who proposes: ``builtin``, or a function that makes a policy for the problem.
+        Who proposes: ``builtin``, ``model``, or a function that makes a policy for the problem.
     budget
         Limits on trials, CPU seconds and wall seconds.
     parallel
@@ -78,14 +86,23 @@ def run(  # noqa: PLR0913 - all that a run can be asked, by keyword
         dataset=dataset,
         settings=chosen,
         policy=policy if isinstance(policy, str) else "human",
+        driven_by=_driven_by(configuration) if policy == "model" else {},
         budget=budget or Budget(),
         parallel=parallel,
         seed=seed,
     )
     layout = create_workspace(Path(out), request, files)
-    _tell_beginning(layout, observer)
-    own(layout, read_request(layout), policy=_maker(policy), observer=observer)
+    tell_beginning(layout, observer)
+    around = Surroundings(observer=observer)
+    own(layout, read_request(layout), policy=_maker(policy), surroundings=around)
     return open_run(layout.root)
+
+
+def _driven_by(configuration: Configuration | None) -> dict[str, JsonValue]:
+    """What a run keeps of the model that drives it."""
+    chosen = configuration or load_configuration()
+    require_usable(chosen.endpoint)
+    return chosen.model_dump(mode="json")
 
 
 def _checked(
@@ -100,20 +117,15 @@ def _checked(
     return files, model.model_dump(mode="json")
 
 
-def _tell_beginning(layout: Layout, observer: Observer | None) -> None:
-    """Tell the observer what stands in the journal before there is an owner."""
-    if observer is not None:
-        for event in read_events(layout.journal):
-            observer(event)
-
-
-def resume(
+def resume(  # noqa: PLR0913 - all that may change when a run goes on, by keyword
     path: str | Path,
     *,
     budget: Budget | None = None,
     parallel: int | None = None,
     policy: PolicyMaker | None = None,
     observer: Observer | None = None,
+    asked: Asked | None = None,
+    surroundings: Surroundings | None = None,
 ) -> Run:
     """Go on with a run that was stopped, interrupted or killed; or continue a finished one.
 
@@ -130,29 +142,51 @@ def resume(
         Who proposes, for a run that a person decided.
     observer
         Is told each new event.
+    asked
+        For a run with a model: settings that hold from now on, by their dotted names, such as
+        ``endpoint.base_url`` of an endpoint that moved.
+    surroundings
+        For a run with a model: ports, and who is asked and told, in place of `observer`.
 
     Raises
     ------
     InputError
-        If the run was a person's and no policy is given.
+        If the run was a person's and no policy is given, or a budget is given for a question
+        that an agent answers.
     WorkspaceError
         If another process owns the run, or its journal is damaged.
     """
     layout = open_workspace(Path(path))
     request = read_request(layout)
-    if request.policy != "builtin" and policy is None:
+    around = surroundings or Surroundings(observer=observer)
+    if is_ask(request):
+        if budget is not None:
+            raise InputError(
+                f"The budget of {layout.root.name} is its agent's and cannot be changed.",
+                "Resume it without one, or ask the question again.",
+            )
+        return resume_ask(path, around, asked=asked)
+    if request.policy != "builtin" and policy is None and not request.driven_by:
         raise InputError(
             f"The run {layout.root.name} was decided by a {request.policy} policy.",
             "Resume it where there is somebody to ask, such as in a terminal.",
         )
     if is_sealed(layout.root) and budget is None:
         return open_run(layout.root)
+    request = _changed(request, parallel, asked)
     if budget is not None:
         _open_segment(layout, budget)
-    if parallel is not None:
-        request = request.model_copy(update={"parallel": parallel})
-    own(layout, request, policy=policy, observer=observer)
+    own(layout, request, policy=policy, surroundings=around)
     return open_run(layout.root)
+
+
+def _changed(request: RunRequest, parallel: int | None, asked: Asked | None) -> RunRequest:
+    """The request as it holds from now on."""
+    changes: dict[str, Any] = {} if parallel is None else {"parallel": parallel}
+    if request.driven_by and asked:
+        driven = with_asked(Configuration.model_validate(request.driven_by), asked)
+        changes["driven_by"] = driven.model_dump(mode="json")
+    return request.model_copy(update=changes)
 
 
 def stop(path: str | Path, author: str = "") -> Command:
@@ -189,7 +223,7 @@ def _check_policy(policy: PolicyName | PolicyMaker) -> None:
         return
     if policy not in get_args(PolicyName):
         raise UnknownNameError.among("policy", policy, get_args(PolicyName))
-    if policy != "builtin":
+    if policy == "human":
         raise InputError(
             f"The policy {policy!r} needs somebody to ask.",
             "Give a function that makes a policy, such as `human_policy(prompter)`.",
