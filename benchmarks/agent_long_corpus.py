@@ -1,7 +1,8 @@
 """Reads 20, 60 and 200 pages of 8 kB with planted facts: prompt tokens, recall and cached share.
 
 The scripted reader sees only the messages it is sent: it writes down what it reads when the
-agent asks for that, and in the end repeats the facts that stand in its prompt.
+agent asks for that, and in the end repeats the facts that stand in its prompt. Peers that are
+installed read the same pages, those of the longest corpus excepted.
 """
 
 import random
@@ -9,8 +10,12 @@ import re
 import sys
 import tempfile
 from collections.abc import Sequence
+from functools import partial
+from itertools import product
 from pathlib import Path
 
+from benchmarks.peers import reading
+from benchmarks.peers.peer import DEEPAGENTS, RESEARCH_HARNESS, Beside, rows_beside
 from benchmarks.table import Row, present, progress
 from sciagent.testing.agents import ScriptedRun, library
 from sciagent.testing.model_server import (
@@ -26,7 +31,14 @@ from sciagent.tools.history import recall
 from sciagent.tools.notes import NOTE_TOOLS
 
 PAGE_CHARACTERS = 8192
-PEERS = {20: ("deepagents 0.7.32, 32k window", 320_835), 60: ("ResearchHarness 0.0.52", 776_832)}
+WINDOWS = {"": None, ", 32k window": 32_768}
+QUOTED = {
+    "20 deepagents, 32k window": 320_835.0,
+    "20 deepagents": 493_493.0,
+    "20 ResearchHarness": 391_794.0,
+    "60 deepagents": 1_087_461.0,
+    "60 ResearchHarness": 776_832.0,
+}
 LIMITS = {20: 160_000, 60: 388_000}
 FACT = re.compile(r"The marker of sample (\d+) is (\w{8})\.")
 WORDS = (
@@ -87,14 +99,26 @@ def measure_corpus(count: int) -> list[Row]:
         usage = server.usage
     found = set(re.findall(r"(\d+): (\w{8})", outcome.answer))
     planted = {FACT.findall(fact(number))[0] for number in range(count)}
-    peer, value = PEERS.get(count, ("", None))
     case = f"{count} reads"
     progress(f"{case}: {usage.calls} calls, limit {LIMITS.get(count, 'none')}")
+    read = Row(case, "prompt_tokens", usage.prompt_tokens, "{token}")
     return [
-        Row(case, "prompt_tokens", usage.prompt_tokens, "{token}", peer, value),
+        *rows_beside(read, _peers(count, pages), lower_is_better=True),
         Row(case, "recall", len(found & planted) / count, "1", "must be", 1.0),
         Row(case, "prefix_cache_share", usage.cached_tokens / usage.prompt_tokens, "1"),
     ]
+
+
+def _peers(count: int, pages: dict[str, str]) -> list[Beside]:
+    """Measure or quote the peers, each with the window it assumes and with one of 32k."""
+    if count not in LIMITS:
+        return []
+    facts = [fact(number) for number in range(count)]
+    found = []
+    for peer, (note, window) in product((DEEPAGENTS, RESEARCH_HARNESS), WINDOWS.items()):
+        measured = partial(reading.prompt_tokens, pages=pages, facts=facts, window_tokens=window)
+        found += peer.beside(measured, QUOTED.get(f"{count} {peer.title}{note}"), note)
+    return found
 
 
 def measure(quick: bool) -> Sequence[Row]:

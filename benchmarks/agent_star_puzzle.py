@@ -15,6 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.peers import delegating as delegating_of_peers
+from benchmarks.peers.peer import DEEPAGENTS, Beside, RunningPeer, rows_beside
 from benchmarks.table import Row, present, progress
 from sciagent.agent.settings import AgentSettings
 from sciagent.contracts.agent import Review, SubagentResult
@@ -72,12 +74,29 @@ def solve(
         return Finished(answer, run.bodies(), server.requests, time.monotonic() - started)
 
 
-def ideal_wall_s(finished: Finished) -> float:
+def is_subagents(request: RecordedRequest) -> bool:
+    """Whether a subagent sent it."""
+    return str(request.body["messages"][0]["content"]).startswith(SUBAGENT)
+
+
+def speed(
+    requests: Sequence[RecordedRequest],
+    wall_s: float,
+    of_subagent: Callable[[RecordedRequest], bool],
+) -> tuple[float, float]:
+    """Return the share of the ideal that the wall time is, and the speed-up over a serial run."""
+    serial_s = sum(each.ended_s - each.started_s for each in requests)
+    return ideal_wall_s(requests, of_subagent) / wall_s, serial_s / wall_s
+
+
+def ideal_wall_s(
+    requests: Sequence[RecordedRequest], of_subagent: Callable[[RecordedRequest], bool]
+) -> float:
     """Wall time of the model's calls alone, with the subagents side by side."""
     taken: dict[str, float] = {}
-    for request in finished.requests:
-        system, task = request.body["messages"][:2]
-        agent = str(task["content"]) if str(system["content"]).startswith(SUBAGENT) else ""
+    for request in requests:
+        task = request.body["messages"][1]
+        agent = str(task["content"]) if of_subagent(request) else ""
         taken[agent] = taken.get(agent, 0.0) + request.ended_s - request.started_s
     main = taken.pop("")
     return main + max(taken.values(), default=0.0)
@@ -174,17 +193,31 @@ def measure(quick: bool) -> list[Row]:
 
 def _speed(repeats: int, settings: AgentSettings) -> list[Row]:
     puzzle, case = StarPuzzle(seed=1, hops=6), "5 subagents"
-    shares, speeds = [], []
+    measured = []
     for repeat in range(repeats):
         progress(f"simulated latency, repeat {repeat + 1}")
         finished = solve(puzzle, delegating, settings, LATENCY)
-        serial_s = sum(each.ended_s - each.started_s for each in finished.requests)
-        shares.append(ideal_wall_s(finished) / finished.wall_s)
-        speeds.append(serial_s / finished.wall_s)
+        measured.append(speed(finished.requests, finished.wall_s, is_subagents))
+    share, speed_up = map(statistics.median, zip(*measured, strict=True))
+    shares, speed_ups = _peers(puzzle, repeats)
     return [
-        Row(case, "share_of_ideal", statistics.median(shares), "1", "deepagents 0.7.32", 0.76),
-        Row(case, "speed_up", statistics.median(speeds), "1", "deepagents 0.7.32", 2.7),
+        *rows_beside(Row(case, "share_of_ideal", share, "1"), shares),
+        *rows_beside(Row(case, "speed_up", speed_up, "1"), speed_ups),
     ]
+
+
+def _peers(puzzle: StarPuzzle, repeats: int) -> tuple[list[Beside], list[Beside]]:
+    measured: list[tuple[float, float]] = []
+
+    def share_of_ideal(running: RunningPeer) -> float:
+        for _ in range(repeats):
+            requests, wall_s = delegating_of_peers.solve(running, puzzle, LATENCY)
+            measured.append(speed(requests, wall_s, delegating_of_peers.is_subagents))
+        return statistics.median(share for share, _ in measured)
+
+    shares = DEEPAGENTS.beside(share_of_ideal, 0.76)
+    speed_up = statistics.median(each for _, each in measured) if measured else 2.7
+    return shares, [Beside(each.label, speed_up) for each in shares]
 
 
 def _poisoned(seeds: Sequence[int], settings: AgentSettings) -> list[Row]:

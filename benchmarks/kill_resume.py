@@ -16,6 +16,9 @@ from sciagent.testing.kills import (
 
 KILLS = 100
 QUICK_KILLS = 10
+LONGEST_SHARE = 0.5
+"""Of an undisturbed run's time: how long a killed process lives at most. Each resumed process
+goes on where the last was cut off, so that all moments of a run are reached."""
 PLUGINS = Path(__file__).parents[1] / "tests" / "plugins"
 CASES = {
     "toy": Question("toy/parabola", {"settings": {"sleep_s": 0.02}}),
@@ -31,7 +34,10 @@ def measure_case(case: str, kills: int) -> list[Row]:
         made = runs = same_path = same_claims = twice = 0
         while made < kills:
             killed = killed_run(
-                question, Path(folder) / f"killed-{runs}", longest_s=duration_s, seed=runs
+                question,
+                Path(folder) / f"killed-{runs}",
+                longest_s=LONGEST_SHARE * duration_s,
+                seed=runs,
             )
             runs += 1
             made += killed.kills

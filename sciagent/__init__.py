@@ -2,6 +2,8 @@
 
 The public names are loaded on first use, so that ``import sciagent`` stays quick:
 
+``ask``
+    Let an agent answer a question and return the finished run.
 ``run``
     Start a study of a question and return the finished run.
 ``verify``
@@ -19,10 +21,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sciagent.runs import open_run, replay, resume, run, verify
+    from sciagent.runs.configured import ask
 
 __version__ = "0.1.0"
 
 _LAZY_NAMES = {
+    "ask": "sciagent.runs.configured",
     "open_run": "sciagent.runs",
     "replay": "sciagent.runs",
     "resume": "sciagent.runs",
@@ -30,7 +34,7 @@ _LAZY_NAMES = {
     "verify": "sciagent.runs",
 }
 
-__all__ = ["__version__", "open_run", "replay", "resume", "run", "verify"]
+__all__ = ["__version__", "ask", "open_run", "replay", "resume", "run", "verify"]
 
 
 def __getattr__(name: str) -> object:

@@ -10,7 +10,7 @@ from sciagent.agent.reviews import parsed_review
 from sciagent.agent.settings import AgentSettings
 from sciagent.agent.steering import Steering
 from sciagent.agent.window import PromptWindow
-from sciagent.contracts.conversation import Answer
+from sciagent.contracts.conversation import Answer, Message
 from sciagent.contracts.errors import ContextOverflowError
 from sciagent.contracts.events import (
     EventBody,
@@ -67,13 +67,15 @@ class Asker:
             self.record.write(_answered(answer))
             return False
         self.window.measured(answer.usage.prompt_tokens)
-        self.record.write_all(self._bodies(answer, keep_calls=bool(specs)))
+        message = named_apart(answer.message, self.conversation)
+        if not specs:
+            message = message.model_copy(update={"tool_calls": ()})
+        self.record.write_all(self._bodies(answer, message))
+        # The journal may have hidden what looked like a secret; the call is made as it was meant.
+        self.conversation.pending = {call.id: call for call in message.tool_calls}
         return True
 
-    def _bodies(self, answer: Answer, *, keep_calls: bool) -> list[EventBody]:
-        message = named_apart(answer.message, self.conversation)
-        if not keep_calls:
-            message = message.model_copy(update={"tool_calls": ()})
+    def _bodies(self, answer: Answer, message: Message) -> list[EventBody]:
         bodies: list[EventBody] = [_answered(answer), MessageAdded(message=message)]
         if self.settings.verification and message.reasoning:
             review = parsed_review(message.reasoning, self.texts)

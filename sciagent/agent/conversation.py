@@ -32,6 +32,8 @@ OPENING = 2
 """Messages that are always in the prompt: the system message and the task."""
 _FRAME = 60
 """Characters of JSON around a message."""
+_IMAGE = 4000
+"""What a picture counts for."""
 
 
 class PlacedReview(NamedTuple):
@@ -201,7 +203,8 @@ def written_length(message: Message) -> int:
     calls = sum(
         len(call.name) + len(json.dumps(call.arguments)) + _FRAME for call in message.tool_calls
     )
-    return len(message.content) + len(message.reasoning) + calls + _FRAME
+    images = len(message.images) * _IMAGE
+    return len(message.content) + len(message.reasoning) + calls + images + _FRAME
 
 
 def load_conversations(events: Iterable[Event]) -> dict[str, Conversation]:

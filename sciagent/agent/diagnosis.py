@@ -4,14 +4,16 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import JsonValue
 
 from sciagent.agent.answers import json_object
+from sciagent.agent.conversation import SpanRecord
+from sciagent.agent.loop import Agent
 from sciagent.agent.proposals import action_fault, proposal_from, trial_line
+from sciagent.agent.settings import AgentSettings
 from sciagent.agent.subagents import task_text
-from sciagent.agent.team import Team
 from sciagent.contracts.agent import SubagentResult, SubagentTask
 from sciagent.contracts.errors import InputError
 from sciagent.contracts.events import Delegated, DelegationReturned
@@ -25,6 +27,20 @@ from sciagent.workspace.layout import Layout
 
 _SPAN = "diagnosis"
 _CHARACTERS = 6000
+
+
+class AgentMaker(Protocol):
+    """What makes agents: the team of a run."""
+
+    settings: AgentSettings
+
+    def record(self, span: str, parent: str = "") -> SpanRecord:
+        """Take up the conversation of a span, or begin one."""
+        ...
+
+    def agent(self, record: SpanRecord, toolbox: Toolbox, settings: AgentSettings) -> Agent:
+        """Make an agent over a record."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +80,7 @@ def built_in_diagnosis(trial: Trial, offered: Sequence[ActionSpec]) -> Diagnosis
 
 
 def diagnose(
-    trial: Trial, offered: Sequence[ActionSpec], team: Team | None, *, code: str = ""
+    trial: Trial, offered: Sequence[ActionSpec], team: AgentMaker | None, *, code: str = ""
 ) -> Diagnosis:
     """Diagnose a failed trial by a subagent with a fresh context; without a model, by rules.
 
@@ -147,7 +163,7 @@ def _end_of(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace")[-_CHARACTERS:]
 
 
-def diagnose_tool(team: Team) -> Tool:
+def diagnose_tool(team: AgentMaker) -> Tool:
     """Make the tool `diagnose` for an agent that drives the studies of a run."""
 
     def run(context: ToolContext, arguments: Mapping[str, JsonValue]) -> ToolOutput:

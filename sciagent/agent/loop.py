@@ -122,7 +122,7 @@ class Agent:
             return  # they are carried out again when the agent goes on
         bodies: list[EventBody] = [MessageAdded(message=message) for message in messages]
         if len(messages) == len(conversation.pending):
-            self._watch.follow(conversation.messages)
+            self._watch.follow([*conversation.messages, *messages])
             warning = self._watch.warning()
             length = sum(map(written_length, messages))
             if warning or self.asker.window.review_is_due(length):

@@ -7,9 +7,11 @@ from typing import Any
 
 from sciagent.agent.answers import json_object
 from sciagent.agent.conversation import Conversation
+from sciagent.agent.limits import Used
 from sciagent.agent.proposals import action_fault, proposal_from, trial_line
 from sciagent.agent.team import Team
-from sciagent.contracts.agent import AgentOutcome
+from sciagent.contracts.agent import AgentBudget, AgentOutcome
+from sciagent.contracts.conversation import Usage
 from sciagent.contracts.events import Noted
 from sciagent.contracts.ports import Policy, Problem
 from sciagent.contracts.study import Abstain, Batch, Finish, Proposal
@@ -19,6 +21,7 @@ from sciagent.tools.toolbox import Toolbox
 
 _TRIALS = 30
 _FAILURES = 3
+_TURNS = 20
 
 
 @dataclass(slots=True)
@@ -28,7 +31,7 @@ class ModelPolicy:
     The model sees the view of the study and nothing else. Each question is an agent of its own,
     whose span names the study and the number of trials; one that was answered before a crash is
     not asked again. A model that hands the tree back is not asked any more, and neither is one
-    that could not answer three times in a row.
+    that could not answer three times in a row, or whose tokens are used up.
 
     Attributes
     ----------
@@ -58,7 +61,10 @@ class ModelPolicy:
         """
         if self._failures >= _FAILURES or self._is_handed_back(view.study):
             return self.builtin.propose(view)
-        outcome = self._ask(view)
+        used, budget = self._used(view.study), self.team.settings.budget
+        if limit := used.reached(budget):
+            return self._fall_back(view, limit)
+        outcome = self._ask(view, used.share(budget, 1, _TURNS))
         if outcome.status == "stopped":
             raise StudyStopped
         content = json_object(outcome.answer) if outcome.status != "failed" else None
@@ -71,9 +77,17 @@ class ModelPolicy:
             return self._fall_back(view, f"The model hands back: {content['hand_back']}")
         return self._read(view, content)
 
-    def _ask(self, view: StudyView) -> AgentOutcome:
+    def _used(self, study: str) -> Used:
+        """Add up what all questions of a study used; its wall time is the study's own limit."""
+        known = [self.team.known(span) for span in self.team.spans(_prefix(study))]
+        usage = sum((each.usage for each in known if each is not None), Usage())
+        return Used(turns=0, usage=usage, wall_s=0.0)
+
+    def _ask(self, view: StudyView, budget: AgentBudget) -> AgentOutcome:
         record = self.team.record(self._span(view), parent=_prefix(view.study))
-        agent = self.team.agent(record, self.toolbox, self.team.settings)
+        settings = self.team.settings.model_copy(update={"budget": budget})
+        agent = self.team.agent(record, self.toolbox, settings)
+        agent.asker.heard = self.team.heard
         agent.accepts = lambda text: self._fault(view, text)
         return agent.run(self._task(view), agent.calls.instructions("policy"))
 

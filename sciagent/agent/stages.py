@@ -8,9 +8,8 @@ from sciagent.contracts.agent import Review, StageRecord
 from sciagent.contracts.conversation import Message, ToolCall
 from sciagent.tools.boundary import results_in
 
-_LINE = 400
+_LINE = 1200
 _CALL = 100
-_SAID = 1200
 _RECORD = 6000
 _SAID_ENOUGH = 80
 NOTE = "take_note"
@@ -34,7 +33,7 @@ def stage_record(conversation: Conversation, first: int, last: int) -> StageReco
         "Rejected": review.rejected,
         "Open": review.gaps,
         "Next": (review.next_step,) if review.next_step else (),
-        "Said": () if placed else tuple(_said(stretch)),
+        "Said": () if placed else tuple(_said(conversation.messages[first + 1 : last + 2])),
         "Done": tuple(_done(stretch, first, " ".join(review.confirmed))),
         "Results begin": ()
         if is_written_down(conversation, first, last)
@@ -52,17 +51,15 @@ def stage_record(conversation: Conversation, first: int, last: int) -> StageReco
 
 
 def is_written_down(conversation: Conversation, first: int, last: int) -> bool:
-    """Whether the agent reviewed a stretch, took notes of it, or said what it found.
+    """Whether the agent reviewed a stretch, took notes of it, or said at its end what it found.
 
-    The answer behind the stretch counts too: it is the one that was asked for a review.
+    The answer behind the stretch is the one that was asked for a review.
     """
     if any(first < placed.message <= last + 1 for placed in conversation.reviews):
         return True
-    answers = conversation.messages[first : last + 2]
-    said = sum(len(each.content) for each in answers if each.role == "assistant")
-    return said >= _SAID_ENOUGH or any(
-        call.name == NOTE for each in answers for call in each.tool_calls
-    )
+    answer = conversation.messages[last + 1]
+    calls = [call for each in conversation.messages[first : last + 2] for call in each.tool_calls]
+    return len(answer.content) >= _SAID_ENOUGH or any(call.name == NOTE for call in calls)
 
 
 def _heads(stretch: Sequence[Message], first: int) -> tuple[str, ...]:
@@ -104,10 +101,12 @@ def _notes(stretch: Sequence[Message]) -> list[str]:
     ]
 
 
-def _said(stretch: Sequence[Message]) -> list[str]:
-    texts = [message.content for message in stretch if message.role == "assistant"]
-    texts = [text.strip() for text in texts if text.strip()]
-    return [_short(text, _SAID // len(texts)) for text in texts]
+def _said(answers: Sequence[Message]) -> list[str]:
+    """Words of the model, the last of them, which it was asked for, at some length."""
+    texts = [each.content.strip() for each in answers if each.role == "assistant"]
+    *earlier, last = texts or [""]
+    said = [_short(text, _CALL) for text in earlier if text]
+    return [*said, last] if last else said
 
 
 def _done(stretch: Sequence[Message], first: int, confirmed: str) -> list[str]:

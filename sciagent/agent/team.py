@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from sciagent.agent.asking import Asker
 from sciagent.agent.calls import Calls
 from sciagent.agent.conversation import Conversation, SpanRecord, load_conversations
+from sciagent.agent.diagnosis import diagnose_tool
 from sciagent.agent.evidence import RECORD_REVIEW, SourceTexts, StoredTexts
 from sciagent.agent.instructions import instruction
 from sciagent.agent.loop import Agent
@@ -17,6 +18,7 @@ from sciagent.agent.window import PromptWindow
 from sciagent.contracts.agent import AgentBudget, AgentOutcome
 from sciagent.contracts.ports import Inbox, Model
 from sciagent.tools.context import ToolContext
+from sciagent.tools.history import recall
 from sciagent.tools.toolbox import Toolbox
 
 MAIN = "main"
@@ -67,9 +69,11 @@ class Team:
             subagents = Subagents(
                 record, self.settings,
                 make=lambda span, budget: self._subagent(span, budget, steering),
-                tools=[*self._tools_of_subagents().names, RECORD_REVIEW],
+                tools=self._names_for_subagents(),
             )  # fmt: skip
             toolbox = toolbox.including(subagents.tool())
+        if self.context.studies is not None:
+            toolbox = toolbox.including(diagnose_tool(self))
         return self.agent(record, toolbox, self.settings, steering)
 
     def agent(
@@ -79,7 +83,7 @@ class Team:
         settings: AgentSettings,
         steering: Steering | None = None,
     ) -> Agent:
-        """Make an agent over a record; it gets `record_review` besides its tools.
+        """Make an agent over a record; it gets `record_review` and `recall` besides its tools.
 
         Without a steering of its own it is stopped by whatever stops the run.
         """
@@ -91,7 +95,8 @@ class Team:
         )
         context.taint.learn(conversation.span, conversation.messages)
         texts = SourceTexts(self._stored.text, conversation.messages)
-        toolbox = toolbox.including(review_tool(record, texts))
+        retrieving = () if recall.name in toolbox.names else (recall,)
+        toolbox = toolbox.including(review_tool(record, texts), *retrieving)
         calls = Calls(toolbox, context)
         window = PromptWindow(conversation, settings, calls.schema_characters, calls.fenced)
         heard = None if record.parent else self.heard
@@ -116,6 +121,10 @@ class Team:
         inherited = self.toolbox.without(SPAWN, RECORD_REVIEW)
         narrowed = self.settings.subagent_tools
         return inherited if narrowed is None else inherited.only(narrowed)
+
+    def _names_for_subagents(self) -> list[str]:
+        names = [*self._tools_of_subagents().names, RECORD_REVIEW]
+        return names if recall.name in names else [*names, recall.name]
 
     def _subagent(self, span: str, budget: AgentBudget, steering: Steering) -> Agent:
         settings = self.settings.model_copy(update={"budget": budget, "subagents": False})

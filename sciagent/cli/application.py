@@ -5,13 +5,14 @@ from typing import Annotated
 
 import typer
 
-from sciagent.cli import compare, data, doctor, export, resume, run, show, stop, verify
+from sciagent.cli import ask, compare, data, doctor, export, resume, run, show, stop, verify
 from sciagent.cli import list as list_
 from sciagent.cli.options import examples
 
 EXAMPLES = examples(
     "sciagent data list",
     "sciagent run powder_diffraction/refine --dataset fluorapatite",
+    'sciagent ask "Which R_wp does the dataset sc2au6 refine to?"',
     "sciagent list",
     "sciagent verify RUN --rerun",
 )
@@ -66,6 +67,7 @@ def sciagent(
 
 
 application.command("run", epilog=run.EXAMPLES)(run.run)
+application.command("ask", epilog=ask.EXAMPLES)(ask.ask)
 application.command("resume", epilog=resume.EXAMPLES)(resume.resume)
 application.command("stop", epilog=stop.EXAMPLES)(stop.stop)
 application.command("verify", epilog=verify.EXAMPLES)(verify.verify)

@@ -6,8 +6,11 @@ from pydantic import BaseModel
 
 from sciagent.cli.progress import action_text
 from sciagent.contracts.events import (
+    AgentEnded,
     CommandTaken,
     Event,
+    MessageAdded,
+    ModelAnswered,
     RunStarted,
     Sealed,
     StudyConcluded,
@@ -16,6 +19,9 @@ from sciagent.contracts.events import (
     TrialFinished,
     TrialProposed,
 )
+from sciagent.tools.markup import inline
+
+_TEXT_WIDTH = 100
 
 
 def event_line(event: Event) -> str:
@@ -73,3 +79,24 @@ def _(body: CommandTaken) -> str:
 @_detail.register
 def _(body: Sealed) -> str:
     return f"{body.status}, {len(body.files)} files"
+
+
+@_detail.register
+def _(body: MessageAdded) -> str:
+    message = body.message
+    called = "".join(f", calls {inline(call.name, 40)}" for call in message.tool_calls)
+    said = f" “{inline(message.content, _TEXT_WIDTH)}”" if message.content.strip() else ""
+    return f"{message.role}{said}{called}"
+
+
+@_detail.register
+def _(body: ModelAnswered) -> str:
+    usage = body.usage
+    mended = f", mended: {', '.join(body.repairs)}" if body.repairs else ""
+    return f"{usage.prompt_tokens} tokens read, {usage.completion_tokens} written{mended}"
+
+
+@_detail.register
+def _(body: AgentEnded) -> str:
+    reason = f": {inline(body.outcome.reason, _TEXT_WIDTH)}" if body.outcome.reason else ""
+    return f"{body.outcome.status}{reason}"

@@ -14,6 +14,15 @@ class PolicyName(StrEnum):
 
     BUILTIN = "builtin"
     HUMAN = "human"
+    MODEL = "model"
+
+
+class ApprovalName(StrEnum):
+    """Who decides what a tool may do."""
+
+    ASK = "ask"
+    AUTO_SAFE = "auto-safe"
+    AUTO = "auto"
 
 
 RunArgument = Annotated[
@@ -50,6 +59,34 @@ BudgetWallOption = Annotated[
     typer.Option(
         "--budget-wall-s", metavar="S", help="Seconds of the clock at most.",
         show_default="no limit",
+    ),
+]  # fmt: skip
+
+InputOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input", metavar="KEY=PATH",
+        help="A file of your own; again for more, or for inputs that take several.",
+    ),
+]  # fmt: skip
+BaseUrlOption = Annotated[
+    str | None,
+    typer.Option(
+        "--base-url", metavar="URL", help="Address of the model's endpoint, up to /v1.",
+        show_default="as configured",
+    ),
+]  # fmt: skip
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model", metavar="NAME", help="Name of the model there.", show_default="as configured"
+    ),
+]
+VerificationOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--verification/--no-verification", help="Ask the model for reviews of itself.",
+        show_default="as configured",
     ),
 ]  # fmt: skip
 

@@ -5,10 +5,12 @@ from typing import Annotated
 import typer
 
 from sciagent.cli.options import (
+    BaseUrlOption,
     BudgetCpuOption,
     BudgetTrialsOption,
     BudgetWallOption,
     JsonOption,
+    ModelOption,
     QuietOption,
     RunArgument,
     examples,
@@ -32,15 +34,19 @@ def resume(
             metavar="N", min=1, help="Trials that may run side by side.", show_default="as before"
         ),
     ] = None,
+    base_url: BaseUrlOption = None,
+    model: ModelOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Go on with a run that was stopped or cut off, or give a finished one more budget.
 
     Nothing that had finished is executed again. A budget counts from the run's
-    beginning; without one, that of the run stays.
+    beginning; without one, that of the run stays. A question to an agent goes on
+    with the endpoint it had, unless another is given.
     """
     from sciagent import runs
+    from sciagent.cli.asking import asking, conclude_ask
     from sciagent.cli.prompter import human
     from sciagent.cli.session import conclude, watched
     from sciagent.contracts.study import Budget
@@ -49,6 +55,11 @@ def resume(
     given = Budget(trials=budget_trials, cpu_s=budget_cpu_s, wall_s=budget_wall_s)
     budget = None if given == Budget() else given
     opened = runs.open_run(path)
+    asked = {"endpoint.base_url": base_url, "endpoint.model": model}
+    if runs.is_ask(opened.request):
+        with asking(quiet=quiet, earlier=opened.events()) as surroundings:
+            answered = runs.resume(path, budget=budget, asked=asked, surroundings=surroundings)
+        conclude_ask(answered, as_json=as_json)
     asks = opened.request.policy == "human"
     finished = watched(
         lambda observer: runs.resume(
@@ -57,6 +68,7 @@ def resume(
             parallel=parallel,
             policy=human if asks else None,
             observer=observer,
+            asked=asked,
         ),
         lambda _: path,
         quiet=quiet,

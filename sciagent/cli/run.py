@@ -7,13 +7,17 @@ import typer
 
 from sciagent.cli.completion import complete_datasets, complete_questions
 from sciagent.cli.options import (
+    BaseUrlOption,
     BudgetCpuOption,
     BudgetTrialsOption,
     BudgetWallOption,
+    InputOption,
     JsonOption,
+    ModelOption,
     OutOption,
     PolicyName,
     QuietOption,
+    VerificationOption,
     examples,
 )
 from sciagent.cli.places import RUNS_FOLDER
@@ -22,6 +26,7 @@ EXAMPLES = examples(
     "sciagent run powder_diffraction/refine --dataset fluorapatite",
     "sciagent run powder_diffraction/refine --dataset sc2au6 --budget-trials 40 --json",
     "sciagent run powder_diffraction/refine --dataset fluorapatite --policy human",
+    "sciagent run powder_diffraction/refine --dataset sc2au6 --policy model --model Sage-A1.5",
 )
 
 
@@ -39,20 +44,13 @@ DatasetOption = Annotated[
         autocompletion=complete_datasets,
     ),
 ]  # fmt: skip
-InputOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--input", metavar="KEY=PATH",
-        help="A file of your own; again for more, or for inputs that take several.",
-    ),
-]  # fmt: skip
 SettingOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="A setting of the question; again for more."),
 ]
 PolicyOption = Annotated[
     PolicyName,
-    typer.Option(help="Who proposes: the field's own strategy, or you at this terminal."),
+    typer.Option(help="Who proposes: the field's own strategy, you at this terminal, or a model."),
 ]
 ParallelOption = Annotated[
     int, typer.Option(metavar="N", min=1, help="Trials that may run side by side.")
@@ -66,6 +64,9 @@ def run(
     inputs: InputOption = None,
     settings: SettingOption = None,
     policy: PolicyOption = PolicyName.BUILTIN,
+    base_url: BaseUrlOption = None,
+    model: ModelOption = None,
+    verification: VerificationOption = None,
     budget_trials: BudgetTrialsOption = None,
     budget_cpu_s: BudgetCpuOption = None,
     budget_wall_s: BudgetWallOption = None,
@@ -95,12 +96,17 @@ def run(
         "dataset": dataset,
         "inputs": input_paths(inputs or ()) or None,
         "settings": setting_values(settings or (), schema) or None,
-        "policy": human if policy is PolicyName.HUMAN else "builtin",
+        "policy": human if policy is PolicyName.HUMAN else policy.value,
         "budget": Budget(trials=budget_trials, cpu_s=budget_cpu_s, wall_s=budget_wall_s),
         "parallel": parallel,
         "seed": seed,
         "out": out,
     }
+    if policy is PolicyName.MODEL:
+        asked = {"endpoint.base_url": base_url, "endpoint.model": model}
+        request["configuration"] = runs.load_configuration(
+            {**asked, "agent.verification": verification}
+        )
     finished = watched(
         lambda observer: runs.run(question, observer=observer, **request),
         lambda name: Path(out) / name,

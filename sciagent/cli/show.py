@@ -71,9 +71,12 @@ def _print(run: "Run", events: int) -> None:
 
 def _as_json(run: "Run") -> dict[str, object]:
     from sciagent.cli.summary import path_of, report_of
+    from sciagent.runs import ask_result, is_ask
 
     verification, report = run.verification, report_of(run)
+    answered = {"ask": ask_result(run).model_dump(mode="json")} if is_ask(run.request) else {}
     return {
+        **answered,
         "summary": run.summary.model_dump(mode="json"),
         "result": run.result.model_dump(mode="json"),
         "accepted_path": [[trial.number for trial in path_of(study)] for study in run.studies],

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from sciagent.cli.asking import usage_text
 from sciagent.cli.progress import action_text
 from sciagent.cli.session import STATUS_STYLES, quantity_text
 from sciagent.contracts.run import RunSummary
 from sciagent.contracts.tree import StudyRecord, Trial
+from sciagent.runs.asking import AskSettings, ask_result, is_ask
+from sciagent.tools.markup import cleaned
 
 if TYPE_CHECKING:
     from sciagent.runs import Run
@@ -46,10 +49,14 @@ def objective_text(summary: RunSummary) -> str:
 def summary_lines(run: "Run") -> Iterator[Text]:
     """What a run is, how it stands, and where its report lies."""
     summary = run.summary
+    reason = "" if is_ask(run.request) and summary.sealed else summary.reason
     head = Text(f"{summary.run}: ", style="bold").append(
         summary.status, style=STATUS_STYLES[summary.status]
     )
-    yield head.append(f": {summary.reason}" if summary.reason else "", style="not bold")
+    yield head.append(f": {reason}" if reason else "", style="not bold")
+    if is_ask(run.request):
+        yield from _ask_lines(run)
+        return
     source = f" (dataset {summary.dataset})" if summary.dataset else ""
     yield Text(f"question   {summary.question}{source}")
     yield Text(f"started    {summary.started}")
@@ -60,6 +67,19 @@ def summary_lines(run: "Run") -> Iterator[Text]:
     yield Text(f"verified   {_verified(run)}")
     report = report_of(run)
     yield Text(f"report     {report or 'not written yet'}")
+
+
+def _ask_lines(run: "Run") -> Iterator[Text]:
+    """What an agent was asked, where it stands, and what it says."""
+    settings, result = AskSettings.model_validate(run.request.settings), ask_result(run)
+    yield Text(f"question   {cleaned(settings.question)}")
+    yield Text(f"model      {settings.endpoint.model} at {settings.endpoint.base_url}")
+    yield Text(f"started    {run.summary.started}")
+    yield Text(f"used       {usage_text(result)}")
+    yield Text(f"verified   {_verified(run)}")
+    yield Text(f"report     {report_of(run) or 'not written yet'}")
+    if result.answer:
+        yield Text(f"answer     {cleaned(result.answer)}")
 
 
 def report_of(run: "Run") -> Path | None:

@@ -239,6 +239,34 @@ class AgentEnded(Contract):
     outcome: AgentOutcome
 
 
+class CellRan(Contract):
+    """A cell of code ended; the event's `span` is the agent that ran it."""
+
+    kind: Literal["cell_ran"] = "cell_ran"
+    cell: str = Field(description="Its identifier in `record.ipynb`.")
+    status: Literal["ok", "error", "timeout", "kernel_died", "interrupted"]
+    detail: str = ""
+    code_sha256: str
+    files: tuple[str, ...] = Field(
+        default=(), description="Made, changed or removed in the workspace while it ran."
+    )
+    connections: tuple[str, ...] = Field(
+        default=(), description="Whom its Python code asked for; a sandbox refuses them all."
+    )
+    wall_s: float = Field(default=0.0, json_schema_extra={"unit": "s"})
+
+
+class KernelChanged(Contract):
+    """A kernel began or ended; the event's `span` is the agent that it belongs to."""
+
+    kind: Literal["kernel_changed"] = "kernel_changed"
+    change: Literal["started", "died", "ended", "paused", "resumed", "recreated"]
+    sandbox: str = Field(default="", description="How it is confined.")
+    detail: str = ""
+    resident_before_mib: float | None = Field(default=None, json_schema_extra={"unit": "MiBy"})
+    resident_after_mib: float | None = Field(default=None, json_schema_extra={"unit": "MiBy"})
+
+
 class Noted(Contract):
     """Something worth reading that changes no state."""
 
@@ -288,6 +316,8 @@ EventBody = Annotated[
     | Delegated
     | DelegationReturned
     | AgentEnded
+    | CellRan
+    | KernelChanged
     | Noted
     | SegmentOpened
     | Sealed,

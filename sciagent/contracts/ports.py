@@ -264,6 +264,10 @@ class CodeRunner(Protocol):
         """Run one cell."""
         ...
 
+    def for_agent(self, agent: str) -> "CodeRunner":
+        """Give another agent of the run a kernel of its own."""
+        ...
+
 
 class ProblemSource(Contract):
     """How a worker process makes the problem again: an importable function and its arguments."""

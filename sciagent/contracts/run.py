@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field, JsonValue
 
 from sciagent.contracts.artifact import Artifact
+from sciagent.contracts.conversation import Usage
 from sciagent.contracts.model import SCHEMA_VERSION, Contract
 from sciagent.contracts.quantity import Quantity
 from sciagent.contracts.study import Budget, Objective
@@ -22,6 +23,10 @@ class RunRequest(Contract):
     )
     settings: dict[str, JsonValue] = Field(default_factory=dict)
     policy: Literal["builtin", "human", "model"] = "builtin"
+    driven_by: dict[str, JsonValue] = Field(
+        default_factory=dict,
+        description="For the policy `model`: the endpoint, and how the model is asked.",
+    )
     budget: Budget = Budget()
     parallel: int = Field(default=1, ge=1)
     seed: int = Field(default=0, ge=0)
@@ -94,6 +99,18 @@ class RunResult(Contract):
     accepted: int
     rejected: int
     metrics: dict[str, Quantity] = Field(description="Metrics of the best trial.")
+
+
+class AskResult(Contract):
+    """What a question to an agent came to, as programs read it."""
+
+    run: str = Field(description="Path of the workspace.")
+    status: RunStatus
+    answer: str = Field(description="In the agent's words; a partial one if it was ended.")
+    claims: int = Field(description="Claims of the report.")
+    usage: Usage = Field(description="Of all agents together.")
+    turns: int = Field(description="Answers of the model to the main agent.")
+    trials: int = Field(description="Decided ones of all studies; superseded ones do not count.")
 
 
 class ComparedRow(Contract):

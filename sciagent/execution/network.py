@@ -35,8 +35,11 @@ _LOOK_UPS = frozenset(
 _PACKETS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
 
 
-class RefusedConnectionError(SandboxError):
-    """A connection to someone else than the endpoint."""
+class RefusedConnectionError(SandboxError, ConnectionError):
+    """A connection to someone else than the endpoint.
+
+    It is a `ConnectionError` too, so that libraries clean up as after any that failed.
+    """
 
     kind = "sandbox.connection"
 

@@ -78,15 +78,22 @@ def with_answer(draft: ReportRequest, question: str, outcome: AgentOutcome) -> R
     They stand as literal text: a number in them is not a claim of the report.
     """
     title = draft.title or question.strip().splitlines()[0][:_TITLE_LENGTH]
-    parts = [draft.source.rstrip()] if draft.source.strip() else []
-    if not parts:
-        parts.append("The agent recorded no claims, so that nothing here is verified.")
+    parts = [draft.source.rstrip() or _recorded(draft)]
     if outcome.reason:
         parts.append("The agent did not come to its own end. The reason was:")
         parts.append(_literal(outcome.reason))
     parts.append("## The agent's answer, not machine-checked")
     parts.append(_literal(outcome.answer))
     return draft.model_copy(update={"title": title, "source": "\n\n".join(parts) + "\n"})
+
+
+def _recorded(draft: ReportRequest) -> str:
+    """What stands in place of a report that the agent did not write."""
+    if not draft.numbers:
+        return "The agent recorded no claims, so that nothing here is verified."
+    lines = [f"- {{{{claim:{each.id}|label}}}}: {{{{claim:{each.id}}}}}" for each in draft.numbers]
+    lines += [f"- {{{{claim:{each.id}}}}}" for each in draft.statements]
+    return "\n".join(["The agent wrote no report. It recorded:", "", *lines])
 
 
 def _literal(text: str) -> str:

@@ -1,34 +1,26 @@
 """Puts a question to an agent and leaves a workspace with a verified report, like any study."""
 
-import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import Field
 
-from sciagent.agent.settings import AgentSettings
-from sciagent.agent.team import Team
+from sciagent.agent.team import MAIN, Team
 from sciagent.contracts.agent import AgentOutcome
-from sciagent.contracts.endpoint import Endpoint
+from sciagent.contracts.conversation import Usage
 from sciagent.contracts.errors import EndpointError, InputError
-from sciagent.contracts.events import Noted, OwnerStopped
-from sciagent.contracts.model import Contract
-from sciagent.contracts.ports import CodeRunner, Literature, Model, Observer
-from sciagent.contracts.run import RunRequest
-from sciagent.execution.network import only_endpoint
-from sciagent.llm.client import EndpointModel
+from sciagent.contracts.events import AgentEnded, ModelAnswered, Noted, OwnerStopped
+from sciagent.contracts.run import AskResult, RunRequest
+from sciagent.runs.agents import AgentGround, require_usable
 from sciagent.runs.answering import publish_answer
+from sciagent.runs.configuration import Asked, Configuration, with_asked
 from sciagent.runs.opened import Run, open_run
-from sciagent.runs.ownership import Owned, owned
+from sciagent.runs.ownership import Owned, owned, tell_beginning
 from sciagent.runs.studies import RunStudies
+from sciagent.runs.surroundings import Surroundings, redactor_for
 from sciagent.study.loop import StudyStopped
-from sciagent.tools.approval import ApprovalMode, ApprovalRule, AskApproval
-from sciagent.tools.context import ToolContext
-from sciagent.tools.inbox_approval import InboxApproval
-from sciagent.tools.secrets import RedactingJournal, Redactor
 from sciagent.tools.standard import standard_toolbox
-from sciagent.workspace.inbox import InboxFolder
 from sciagent.workspace.layout import Layout
 from sciagent.workspace.seal import is_sealed
 from sciagent.workspace.workspace import create_workspace, open_workspace, read_request
@@ -36,49 +28,25 @@ from sciagent.workspace.workspace import create_workspace, open_workspace, read_
 ASK = "agent/ask"
 """What stands in place of ``domain/question`` in a run that an agent answers."""
 
-Heard = Callable[[str, str], None]
+_SLUG_LENGTH = 40
+Files = Mapping[str, str | Path | Sequence[str | Path]]
 
 
-class AskSettings(Contract):
+class AskSettings(Configuration):
     """What is asked of an agent and how it may work: all that a resumed run needs."""
 
     question: str = Field(min_length=1)
-    endpoint: Endpoint = Endpoint()
-    agent: AgentSettings = AgentSettings()
-    approval: ApprovalMode = "ask"
-    local_only: bool = Field(
-        default=False, description="Refuse every connection but the one to the endpoint."
-    )
 
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What an agent finds around it; nothing of it is kept in files.
-
-    Attributes
-    ----------
-    model
-        Answers in place of the endpoint.
-    literature, code
-        Ports; tools that need an absent one are not offered.
-    ask_approval
-        Asks a person; without it, answers are waited for in the inbox.
-    heard, observer
-        Told each piece of an answer, and each event.
-    """
-
-    model: Model | None = None
-    literature: Literature | None = None
-    code: CodeRunner | None = None
-    ask_approval: AskApproval | None = None
-    heard: Heard | None = None
-    observer: Observer | None = None
+    @property
+    def configuration(self) -> Configuration:
+        """All but the question."""
+        return Configuration.model_validate(self.model_dump(exclude={"question"}))
 
 
 def ask(
     settings: AskSettings,
     *,
-    inputs: Mapping[str, Path] | None = None,
+    inputs: Files | None = None,
     surroundings: Surroundings | None = None,
     out: str | Path = "artifacts",
     seed: int = 0,
@@ -106,94 +74,142 @@ def ask(
     Raises
     ------
     InputError
-        If a file cannot be used; no workspace is made then.
+        If a setting or a file cannot be used; no workspace is made then.
     EndpointError
         If the endpoint cannot be used; the run is resumable.
     """
-    if not settings.question.strip():
+    around = surroundings or Surroundings()
+    question = redactor_for(settings.endpoint).text(settings.question.strip())
+    if not question:
         raise InputError("There is no question.", 'Ask one: sciagent ask "QUESTION".')
-    files = {name: (Path(path),) for name, path in (inputs or {}).items()}
+    settings = settings.model_copy(update={"question": question})
+    require_usable(settings.endpoint)
     request = RunRequest(
         question=ASK, settings=settings.model_dump(mode="json"), policy="model", seed=seed
     )
-    layout = create_workspace(Path(out), request, files, slug=settings.question[:40])
-    return _answered(layout, surroundings or Surroundings())
+    layout = create_workspace(
+        Path(out), request, _listed(inputs or {}), slug=question[:_SLUG_LENGTH]
+    )
+    tell_beginning(layout, around.observer)
+    return _answered(layout, settings, around)
 
 
-def resume_ask(path: str | Path, surroundings: Surroundings | None = None) -> Run:
-    """Go on with a run that an agent answers."""
+def resume_ask(
+    path: str | Path,
+    surroundings: Surroundings | None = None,
+    *,
+    asked: Asked | None = None,
+) -> Run:
+    """Go on with a run that an agent answers.
+
+    Parameters
+    ----------
+    path
+        Folder of the run.
+    surroundings
+        Ports, and who is asked and told.
+    asked
+        Settings that hold from now on, by their dotted names, such as an endpoint that moved.
+    """
     layout = open_workspace(Path(path))
     if is_sealed(layout.root):
         return open_run(layout.root)
-    return _answered(layout, surroundings or Surroundings())
-
-
-def _answered(layout: Layout, surroundings: Surroundings) -> Run:
-    request = read_request(layout)
-    settings = AskSettings.model_validate(request.settings)
-    with owned(layout, request, surroundings.observer) as mine:
-        with only_endpoint(_only(settings), lambda target: _note_refused(mine, target)):
-            outcome = _work(mine, settings, surroundings)
-        if outcome.status == "stopped":
-            raise StudyStopped
-        if outcome.status == "failed" and not outcome.turns:
-            mine.journal.append(OwnerStopped(reason=outcome.reason))
-            raise EndpointError(outcome.reason, f"Mend it, then `sciagent resume {layout.root}`.")
-        publish_answer(mine, settings.question, settings.endpoint, outcome)
-    return open_run(layout.root)
-
-
-def _work(mine: Owned, settings: AskSettings, surroundings: Surroundings) -> AgentOutcome:
-    inbox = InboxFolder(mine.layout.inbox)
-    redactor = _redactor(settings.endpoint)
-    journal = RedactingJournal(mine.journal, redactor)
-    # The agent takes the command out of the inbox; its studies only look.
-    stop_waits = lambda: any(each.command == "stop" for each in inbox.take())  # noqa: E731
-    studies = RunStudies(mine, stop_waits)
-    context = ToolContext(
-        root=mine.layout.root,
-        journal=journal,
-        literature=surroundings.literature,
-        code=surroundings.code,
-        studies=studies,
-        ask_approval=surroundings.ask_approval or InboxApproval(inbox, mine.journal, stop_waits),
-        approval=ApprovalRule(settings.approval),
-        redactor=redactor,
-        takes_images=settings.endpoint.images,
-    )
-    toolbox = standard_toolbox(
-        literature_port=surroundings.literature is not None,
-        code_port=surroundings.code is not None,
-    )
-    model = surroundings.model or EndpointModel(settings.endpoint, root=mine.layout.root)
-    team = Team(model, toolbox, context, settings.agent, inbox, surroundings.heard)
-    try:
-        return team.ask(_task(settings, mine))
-    finally:
-        studies.close()
-
-
-def _only(settings: AskSettings) -> str | None:
-    return settings.endpoint.base_url if settings.local_only else None
-
-
-def _note_refused(mine: Owned, target: str) -> None:
-    text = f"A connection to {target} was refused: the run is local only."
-    mine.journal.append(Noted(text=text, level="warning"))
-
-
-def _redactor(endpoint: Endpoint) -> Redactor:
-    key = os.environ.get(endpoint.api_key_variable)
-    return Redactor.of_environment({**os.environ, **({"SCIAGENT_API_KEY": key} if key else {})})
-
-
-def _task(settings: AskSettings, mine: Owned) -> str:
-    files = [each.path for artifacts in mine.request.inputs.values() for each in artifacts]
-    if not files:
-        return settings.question
-    return f"{settings.question}\n\nFiles in the workspace: {', '.join(files)}"
+    settings = AskSettings.model_validate(read_request(layout).settings)
+    changed = with_asked(settings.configuration, asked or {})
+    fields = {name: getattr(changed, name) for name in Configuration.model_fields}
+    return _answered(layout, settings.model_copy(update=fields), surroundings or Surroundings())
 
 
 def is_ask(request: RunRequest) -> bool:
     """Whether an agent answers a run."""
     return request.question == ASK
+
+
+def _listed(inputs: Files) -> dict[str, tuple[Path, ...]]:
+    return {
+        name: tuple(Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths))
+        for name, paths in inputs.items()
+    }
+
+
+def _answered(layout: Layout, settings: AskSettings, surroundings: Surroundings) -> Run:
+    request = read_request(layout)
+    with owned(layout, request, surroundings.observer) as mine:
+        ground = AgentGround(mine, settings, surroundings)
+        with ground.confined():
+            if settings.endpoint != AskSettings.model_validate(request.settings).endpoint:
+                place = f"{settings.endpoint.base_url}, model {settings.endpoint.model}"
+                mine.journal.append(Noted(text=f"The endpoint is now {place}."))
+            outcome = _outcome(ground, settings.question)
+            publish_answer(mine, settings.question, settings.endpoint, outcome)
+    return open_run(layout.root)
+
+
+def _outcome(ground: AgentGround, question: str) -> AgentOutcome:
+    """Let the agent work to its end.
+
+    Raises
+    ------
+    StudyStopped
+        If it was asked to stop.
+    EndpointError
+        If the endpoint failed, so that there is no answer.
+    """
+    outcome, has_answered = _work(ground, question)
+    if outcome.status == "stopped":
+        raise StudyStopped
+    if outcome.status == "failed" and not has_answered:
+        ground.mine.journal.append(OwnerStopped(reason=outcome.reason))
+        remedy = f"Then go on with: sciagent resume {ground.mine.layout.root}"
+        raise EndpointError(outcome.reason, remedy)
+    return outcome
+
+
+def _work(ground: AgentGround, question: str) -> tuple[AgentOutcome, bool]:
+    """Let the agent work; also say whether its last message is an answer, usable or not."""
+    late = _after(ground.settings.budget.wall_s, ground.mine.wall_used_s)
+    redactor = redactor_for(ground.configuration.endpoint)
+    studies = RunStudies(ground.mine, lambda: ground.stop_waits() or late(), redactor)
+    around = ground.surroundings
+    toolbox = standard_toolbox(
+        literature_port=around.literature is not None, code_port=around.code is not None
+    )
+    context = ground.context(around.cancelled, studies)
+    with ground.model() as model:
+        team = Team(model, toolbox, context, ground.settings, ground.inbox, around.heard)
+        try:
+            outcome = team.ask(_task(question, ground.mine))
+        finally:
+            studies.close()
+    conversation = team.known(MAIN)
+    return outcome, conversation is not None and conversation.answer is not None
+
+
+def _after(limit_s: float | None, used_s: float) -> Callable[[], bool]:
+    """Make what says whether a run has worked for as long as it may."""
+    started = time.monotonic()
+    return lambda: limit_s is not None and used_s + time.monotonic() - started >= limit_s
+
+
+def _task(question: str, mine: Owned) -> str:
+    files = [each.path for artifacts in mine.request.inputs.values() for each in artifacts]
+    return f"{question}\n\nFiles in the workspace: {', '.join(files)}" if files else question
+
+
+def ask_result(run: Run) -> AskResult:
+    """Say what a question to an agent came to, finished or not.
+
+    The usage is that of all agents; what was not answered to the end counts too.
+    """
+    usage, turns, answer = Usage(), 0, ""
+    for event in run.events():
+        if isinstance(event.body, ModelAnswered):
+            usage += event.body.usage
+            turns += event.span == MAIN and event.body.finish != "interrupted"
+        elif isinstance(event.body, AgentEnded) and event.span == MAIN:
+            answer = event.body.outcome.answer
+    return AskResult(
+        run=str(run.path), status=run.summary.status, answer=answer,
+        claims=len(run.claims.claims) if run.claims else 0, usage=usage, turns=turns,
+        trials=run.summary.trials,
+    )  # fmt: skip

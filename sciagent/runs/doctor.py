@@ -10,16 +10,29 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from sciagent.contracts.errors import InputError
 from sciagent.contracts.run import DoctorItem
 from sciagent.domains.registry import domains
+from sciagent.execution.network import place_of
 from sciagent.execution.notebook import kernel_answers
+from sciagent.llm.probe import probe
+from sciagent.runs.configuration import Asked, configuration_file, configured_endpoint
 
 _GIB = 1024**3
 _LOW_SPACE_GIB = 2.0
 
 
-def doctor(out: str | Path = "artifacts") -> list[DoctorItem]:
-    """Look at the interpreter, the fields' engines, the notebook kernel and the disk."""
+def doctor(out: str | Path = "artifacts", *, asked: Asked | None = None) -> list[DoctorItem]:
+    """Look at the interpreter, the fields' engines, the notebook kernel, the disk and the model.
+
+    Parameters
+    ----------
+    out
+        Folder of the runs.
+    asked
+        Settings over those of the configuration file and the environment, by their dotted
+        names. An endpoint is looked at only if it stands in one of the three.
+    """
     return [
         _python(),
         *_engines(),
@@ -27,7 +40,26 @@ def doctor(out: str | Path = "artifacts") -> list[DoctorItem]:
         _bytecode(),
         _sandbox(),
         _disk(Path(out)),
+        *_model(asked or {}),
     ]
+
+
+def _model(asked: Asked) -> Iterator[DoctorItem]:
+    """Look at the configuration, and at the endpoint if one is configured."""
+    try:
+        endpoint = configured_endpoint(asked)
+        if endpoint is not None:
+            place_of(endpoint.base_url)
+    except InputError as error:
+        yield DoctorItem(
+            name="Configuration", status="missing", detail=error.message, remedy=error.remedy
+        )
+        return
+    path = configuration_file()
+    detail = f"read from {path}" if path.is_file() else f"no file {path}; none is needed"
+    yield DoctorItem(name="Configuration", status="ok", detail=detail)
+    if endpoint is not None:
+        yield from probe(endpoint)
 
 
 def _python() -> DoctorItem:

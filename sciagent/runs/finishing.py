@@ -6,6 +6,7 @@ nothing: it is made again from the start.
 
 from sciagent.contracts.claim import ReportRequest
 from sciagent.contracts.domain import Question
+from sciagent.contracts.endpoint import Endpoint
 from sciagent.contracts.ports import Problem
 from sciagent.contracts.run import Environment, RunRequest, RunStatus
 from sciagent.contracts.tree import StudyView
@@ -30,6 +31,7 @@ def finish(
     problem: Problem,
     builder: TreeBuilder,
     journal: JournalFile,
+    endpoint: Endpoint | None = None,
 ) -> None:
     """Write the report with all that belongs to it, verify it, and seal the run."""
     root = layout.root
@@ -37,7 +39,7 @@ def finish(
         return
     asked = question(request.question)
     tree = builder.studies[asked.name]
-    environment = describe_environment(request, [request.question])
+    environment = describe_environment(request, [request.question], endpoint)
     write_environment(layout, environment)
     write_study_file(root, builder)
     wanted = asked.report(view_of(tree, str(root)), problem, root)

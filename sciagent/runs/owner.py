@@ -1,15 +1,19 @@
 """The one process that owns a workspace: it runs the study and finishes the run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from sciagent.contracts.ports import Observer, Policy, Problem
+from sciagent.contracts.domain import Question
+from sciagent.contracts.ports import Policy, Problem
 from sciagent.contracts.run import RunRequest
 from sciagent.domains.registry import question
+from sciagent.runs.driving import driven_by_model, endpoint_of
 from sciagent.runs.finishing import finish
 from sciagent.runs.loops import study_loop
-from sciagent.runs.ownership import owned
+from sciagent.runs.ownership import Owned, owned
 from sciagent.runs.problems import problem_source
-from sciagent.study.commands import CommandDesk
+from sciagent.runs.surroundings import Surroundings
+from sciagent.study.commands import CommandDesk, StopDesk
 from sciagent.study.worker import load_problem
 from sciagent.workspace.inbox import InboxFolder
 from sciagent.workspace.layout import Layout
@@ -22,7 +26,7 @@ def own(
     request: RunRequest,
     *,
     policy: PolicyMaker | None = None,
-    observer: Observer | None = None,
+    surroundings: Surroundings = Surroundings(),  # noqa: B008 - frozen
 ) -> None:
     """Take a workspace, run its study to the end and seal it; goes on where it was left.
 
@@ -35,15 +39,27 @@ def own(
     KeyboardInterrupt
         If interrupted; the journal says so and the run is resumable.
     """
-    with owned(layout, request, observer) as mine:
+    with owned(layout, request, surroundings.observer) as mine:
         asked = question(request.question)
         problem = load_problem(problem_source(layout, request))
-        loop = study_loop(
-            mine,
-            study=asked.name,
-            desk=CommandDesk(InboxFolder(layout.inbox), mine.journal),
-            problem=problem,
-            policy=(policy or asked.policy)(problem),
-        )
-        loop.run()
-        finish(layout, request, problem, mine.builder, mine.journal)
+        desk = CommandDesk(InboxFolder(layout.inbox), mine.journal)
+        with _policy(mine, asked, problem, desk, policy, surroundings) as chosen:
+            study_loop(mine, study=asked.name, desk=desk, problem=problem, policy=chosen).run()
+        finish(layout, request, problem, mine.builder, mine.journal, endpoint_of(request))
+
+
+@contextmanager
+def _policy(
+    mine: Owned,
+    asked: Question,
+    problem: Problem,
+    desk: StopDesk,
+    policy: PolicyMaker | None,
+    surroundings: Surroundings,
+) -> Iterator[Policy]:
+    if policy is None and mine.request.driven_by:
+        builtin = asked.policy(problem)
+        with driven_by_model(mine, problem, builtin, desk, surroundings) as driven:
+            yield driven
+    else:
+        yield (policy or asked.policy)(problem)

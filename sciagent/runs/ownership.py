@@ -72,6 +72,13 @@ def owned(layout: Layout, request: RunRequest, observer: Observer | None = None)
             raise
 
 
+def tell_beginning(layout: Layout, observer: Observer | None) -> None:
+    """Tell an observer what stands in the journal before there is an owner."""
+    if observer is not None:
+        for event in read_events(layout.journal):
+            observer(event)
+
+
 def wall_used_s(layout: Layout) -> float:
     """Add up the time that earlier owners spent, from the times of their events."""
     total = 0.0

@@ -83,8 +83,12 @@ class ScriptedRun:
         Of the main agent.
     endpoint
         Fields of the endpoint that differ from the server's own, such as `stream`.
+    ports
+        Fields of the tools' context, such as `code`.
     journal
         Wraps the journal, so that a test can make it fail.
+    pause
+        Waits between two tries of a call; by default it does not.
     """
 
     folder: Path
@@ -92,7 +96,9 @@ class ScriptedRun:
     tools: tuple[Tool, ...] = ()
     settings: AgentSettings = field(default_factory=AgentSettings)
     endpoint: Mapping[str, Any] = field(default_factory=dict)
+    ports: Mapping[str, Any] = field(default_factory=dict)
     journal: Callable[[Journal], Journal] = lambda journal: journal
+    pause: Callable[[float], None] = lambda _: None
 
     @property
     def layout(self) -> Layout:
@@ -112,12 +118,12 @@ class ScriptedRun:
             with JournalFile.create(self.layout.journal) as fresh:
                 fresh.append(RunStarted(run="scripted", request=RunRequest(question="ask/agent")))
         endpoint = self.server.endpoint.model_copy(update=dict(self.endpoint))
-        model = EndpointModel(endpoint, pause=lambda _: None, seed=0, root=self.folder)
+        model = EndpointModel(endpoint, pause=self.pause, seed=0, root=self.folder)
         with JournalFile.open(self.layout.journal) as journal:
             journal.append(OwnerStarted(owner="scripted"))
             context = ToolContext(
                 root=self.folder, journal=self.journal(journal), boundary=Boundary("5f2c9a01"),
-                approval=ApprovalRule(mode="auto"),
+                approval=ApprovalRule(mode="auto"), **self.ports,
             )  # fmt: skip
             inbox = InboxFolder(self.layout.inbox)
             try:

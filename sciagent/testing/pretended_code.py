@@ -58,6 +58,10 @@ class PretendedCode:
         self._write(code)
         return self.script(code).model_copy(update={"cell": f"cell-{number}"})
 
+    def for_agent(self, agent: str) -> "PretendedCode":  # noqa: ARG002 - one script for all
+        """Answer other agents by the same script."""
+        return self
+
     def _write(self, code: str) -> None:
         for path, text in self.files.items():
             if self.root is not None and path in code:

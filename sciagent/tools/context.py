@@ -79,5 +79,7 @@ class ToolContext:
         return Layout(self.root)
 
     def child(self, span: str) -> "ToolContext":
-        """Context of a subagent: the same run, but it has read nothing yet."""
-        return replace(self, span=span, parent=self.span, taint=self.taint.child())
+        """Context of a subagent: the same run, a kernel of its own, and nothing read yet."""
+        code = None if self.code is None else self.code.for_agent(span)
+        taint = self.taint.child()
+        return replace(self, span=span, parent=self.span, taint=taint, code=code)

@@ -7,6 +7,7 @@ broken by one visible change, so that the words stay readable:
 ``<|im_start|>``, ``<tool_call>``       the bracket becomes ``&lt;``
 ``[INST]``, ``[TOOL_CALLS]``            the bracket becomes ``&#91;``
 ``{{claim:ID}}``                        the first brace becomes ``&#123;``
+``{"name": ..., "arguments": ...}``     the brace becomes ``&#123;``, as a call in JSON begins so
 ``System: ...`` at the start of a line  the line gets a margin, ``| ``
 ``⟦ ⟧``, which only fences hold         ``[[`` and ``]]``
 invisible, directional, control chars   removed
@@ -50,6 +51,12 @@ _CONTROL_TOKEN = re.compile(
     rf"|\[(?={_GAP}/?{_GAP}(?:{_MARKERS}){_GAP}\])"
     rf"|\{{(?={_GAP}\{{{_GAP}(?:claims?|figure){_GAP}:)"
 )
+_CALL_IN_JSON = re.compile(
+    r'\{(?=\s*"(?:name|function|arguments|parameters|id|type|[^"\n]*\\u00[^"\n]*)"\s*:)'
+)
+# A key of a call may be spelled with escapes, as JSON allows.
+_HOLDS_CALL = re.compile(r'"(?:arguments|parameters)"|\\u00')
+_NAMES_CALL = re.compile(r'"name"|\\u00')
 _INSTEAD = {"<": "&lt;", "[": "&#91;", "{": "&#123;"}
 _SPACE = r"[^\S\n]{1,3}"
 _ROLE_LINE = re.compile(
@@ -106,6 +113,9 @@ def escaped(text: str) -> str:
         (match.start(), 1, _INSTEAD[folded[match.start()]])
         for match in _CONTROL_TOKEN.finditer(folded)
     ]
+    if _HOLDS_CALL.search(folded) and _NAMES_CALL.search(folded):
+        # An answer that quotes such an object would otherwise be read as the call.
+        edits += [(match.start(), 1, _INSTEAD["{"]) for match in _CALL_IN_JSON.finditer(folded)]
     edits += [(match.start(), 0, MARGIN) for match in _ROLE_LINE.finditer(folded)]
     return _edited(text, edits) if edits else text
 

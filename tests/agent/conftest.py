@@ -28,6 +28,6 @@ def scripted(tmp_path: Path) -> Iterator[MakeRun]:
             endpoint = given.pop("endpoint", {})
             journal = given.pop("journal", lambda each: each)
             settings = AgentSettings(budget=AgentBudget(**given.pop("budget", {})), **given)
-            return ScriptedRun(folder, server, tools, settings, endpoint, journal)
+            return ScriptedRun(folder, server, tools, settings, endpoint, journal=journal)
 
         yield make

@@ -1,14 +1,16 @@
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from sciagent.agent.diagnosis import built_in_diagnosis, diagnose
 from sciagent.contracts.errors import ErrorRecord
 from sciagent.contracts.events import Delegated, DelegationReturned
-from sciagent.contracts.study import Action, ActionSpec, Outcome, Proposal
-from sciagent.contracts.tree import Trial
-from sciagent.testing.model_server import ScriptedRequest, saying
+from sciagent.contracts.study import Action, ActionSpec, Objective, Outcome, Proposal
+from sciagent.contracts.tree import StudyView, Trial
+from sciagent.testing.agents import ScriptedRun
+from sciagent.testing.model_server import ScriptedAnswer, ScriptedRequest, calling, saying
 from tests.agent.conftest import MakeRun
 
 OFFERED = (
@@ -84,6 +86,43 @@ def test_a_subagent_sees_one_trial_and_its_finding_becomes_a_proposal(scripted: 
     bodies = run.bodies("diagnosis")
     assert [body.composition for body in bodies if isinstance(body, Delegated)] == ["diagnosis"]
     assert sum(isinstance(body, DelegationReturned) for body in bodies) == 1
+
+
+class OneFailure:
+    """The studies of a run with one failed trial (of the port, what `diagnose` uses)."""
+
+    def view(self, study: str) -> StudyView:
+        objective = Objective(metric="energy", unit="eV", direction="minimise", noise=0.0)
+        return StudyView(
+            study=study, objective=objective, trials=(failed("convergence"),), head=None,
+            best=None, trials_left=None, cpu_left_s=None, wall_left_s=None, seed=0,
+        )  # fmt: skip
+
+    def actions(self, _study: str, _parent: int | None) -> tuple[ActionSpec, ...]:
+        return OFFERED
+
+
+def test_an_agent_that_drives_studies_can_ask_for_a_diagnosis(scripted: MakeRun) -> None:
+    cause = {"cause": "No damping.", "action": "solve", "arguments": {"damping": 0.3}}
+
+    def policy(request: ScriptedRequest) -> ScriptedAnswer:
+        if request.system.startswith("You find out why"):
+            assert "The user's question" not in json.dumps(request.messages)
+            return saying(json.dumps(cause))
+        results = request.results("diagnose")
+        return saying(results[0]) if results else calling("diagnose", study="scf", trial=4)
+
+    run = scripted(policy)
+    answer = replace(run, ports={"studies": OneFailure()}).ask("The user's question").answer
+    assert "No damping." in answer
+    assert '"damping": 0.3' in answer
+    assert "diagnose" not in run_without_studies(scripted, run)
+
+
+def run_without_studies(scripted: MakeRun, run: ScriptedRun) -> str:
+    other = scripted(lambda _: saying("done"), folder=run.folder.parent / "other")
+    other.ask()
+    return json.dumps(other.server.requests[0].body["tools"])
 
 
 def test_a_model_without_a_finding_leaves_the_rules_to_propose(scripted: MakeRun) -> None:

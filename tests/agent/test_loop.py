@@ -15,6 +15,7 @@ from sciagent.testing.model_server import (
     saying,
 )
 from sciagent.tools.context import ToolContext
+from sciagent.tools.secrets import RedactingJournal, Redactor
 from sciagent.tools.tool import Tool, tool
 from sciagent.workspace.inbox import send_command
 from tests.agent.conftest import MakeRun
@@ -216,3 +217,20 @@ def test_each_answer_is_journaled_with_what_it_used(scripted: MakeRun) -> None:
     answered = [body for body in run.bodies() if isinstance(body, ModelAnswered)]
     assert sum(body.usage.tokens for body in answered) == outcome.usage.tokens
     assert [body.finish for body in answered] == ["tool_calls", "stop"]
+
+
+def test_a_call_is_made_as_it_was_meant_where_the_journal_hides_a_secret(
+    scripted: MakeRun,
+) -> None:
+    @tool(read_only=True, approval="never")
+    def look_up(_context: ToolContext, key: str) -> str:
+        """Look a key up."""
+        return f"{len(key)} characters"
+
+    policy = in_turn(calling("look_up", key="not-a-secret"), saying("done"))
+    run = scripted(
+        policy, tools=(look_up,), journal=lambda each: RedactingJournal(each, Redactor())
+    )
+    run.ask()
+    assert "12 characters" in run.messages()[3].content
+    assert "not-a-secret" not in run.layout.journal.read_text()

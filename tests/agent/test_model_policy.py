@@ -14,6 +14,7 @@ import pytest
 from sciagent.agent.model_policy import ModelPolicy
 from sciagent.agent.settings import AgentSettings
 from sciagent.agent.team import Team
+from sciagent.contracts.agent import AgentBudget
 from sciagent.contracts.events import Noted
 from sciagent.contracts.ports import Journal
 from sciagent.contracts.study import Budget
@@ -89,6 +90,7 @@ class ModelStudy:
     def __init__(self, folder: Path, server: ModelServer, trials: int) -> None:
         self.folder, self.server = folder, server
         self.model = EndpointModel(server.endpoint, pause=lambda _: None)
+        self.settings = AgentSettings()
         self.folder.mkdir()
         JournalFile.create(folder / "policy.jsonl").close()
         self.study = ToyStudy(
@@ -99,7 +101,7 @@ class ModelStudy:
     def policy_over(self, journal: Journal, bowl: Bowl) -> ModelPolicy:
         team = Team(
             self.model, Toolbox(()), ToolContext(root=self.folder, journal=journal),
-            AgentSettings(),
+            self.settings,
         )  # fmt: skip
         return ModelPolicy(bowl, Walker(bowl), team)
 
@@ -125,9 +127,10 @@ def studied(tmp_path: Path) -> Any:
     numbers = itertools.count()
     with ExitStack() as stack:
 
-        def make(policy: Policy, *, trials: int = 25) -> ModelStudy:
+        def make(policy: Policy, *, trials: int = 25, tokens: int | None = None) -> ModelStudy:
             server = stack.enter_context(ModelServer(policy))
             study = ModelStudy(tmp_path / f"model-{next(numbers)}", server, trials)
+            study.settings = AgentSettings(budget=AgentBudget(tokens=tokens))
             stack.callback(study.model.close)
             return study
 
@@ -215,6 +218,14 @@ def test_a_model_hands_the_tree_back(studied: Studied) -> None:
     assert study.best_um < 0.2
     assert len(study.server.requests) == 3
     assert len(study.notes()) == 1
+
+
+def test_a_model_whose_tokens_are_used_up_is_replaced(studied: Studied) -> None:
+    study = studied(climbing, tokens=1500)
+    study.study.run()
+    assert study.best_um < 0.2
+    assert 1 <= len(study.server.requests) <= 3
+    assert "1500 tokens" in study.notes()[0]
 
 
 def test_a_model_may_abstain(studied: Studied) -> None:

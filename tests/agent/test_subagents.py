@@ -96,10 +96,10 @@ def test_subagents_have_the_tools_that_the_description_names_and_cannot_delegate
     run = scripted(delegating(["first"], reading_then_finding), subagents=True)
     run.ask()
     assert described(run.server.requests[0].body["tools"]) == [
-        "read_page", "write_line", "record_review",
+        "read_page", "write_line", "record_review", "recall",
     ]  # fmt: skip
     started = [body for body in run.bodies("main/1.1") if isinstance(body, AgentStarted)]
-    assert started[0].tools == ("read_page", "write_line", "record_review")
+    assert started[0].tools == ("read_page", "write_line", "record_review", "recall")
 
 
 def test_subagents_can_be_given_fewer_tools(scripted: MakeRun) -> None:
@@ -110,7 +110,11 @@ def test_subagents_can_be_given_fewer_tools(scripted: MakeRun) -> None:
     )
     run = scripted(delegating(["first"], greedy), subagents=True, subagent_tools=("read_page",))
     assert results_in_answer(run.ask().answer)[0]["status"] == "ok"
-    assert described(run.server.requests[0].body["tools"]) == ["read_page", "record_review"]
+    assert described(run.server.requests[0].body["tools"]) == [
+        "read_page",
+        "record_review",
+        "recall",
+    ]
     refused = [m.content for m in run.messages("main/1.1") if "status=refused" in m.content]
     assert len(refused) == 2
     assert not (run.folder / "register.txt").exists()

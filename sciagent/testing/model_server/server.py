@@ -1,6 +1,7 @@
 """A server on this machine that speaks as OpenAI-compatible endpoints do, with a scripted model."""
 
 import socket
+import sys
 import threading
 from collections.abc import Iterable
 from http.server import ThreadingHTTPServer
@@ -148,6 +149,11 @@ class _Listener(ThreadingHTTPServer):
         with self._open_lock:
             self._open.discard(request)
         super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        # A client that hung up, or was killed, is no fault of the server.
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     def connections(self) -> tuple[socket.socket, ...]:
         with self._open_lock:

@@ -1,0 +1,60 @@
+"""What runs in the sandbox: a kernel that tells which connections its code asked for.
+
+``python -P -m sciagent.execution.inside -f CONNECTION_FILE``
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+ASKED = "connections"
+"""File beside the connection file: a line for each connection, name or packet asked for."""
+
+_LOOK_UPS = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"})
+_PACKETS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
+_LONGEST_BYTES = 200
+_MOST = 1000
+
+
+def watch_connections(path: Path) -> None:
+    """Write down, from now on, whom the code of this process asks for.
+
+    In the sandbox none of it is answered: there is no network. Programs that are not Python
+    are not seen.
+    """
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    left = _MOST
+
+    def note(event: str, arguments: tuple[Any, ...]) -> None:
+        nonlocal left
+        if event not in _LOOK_UPS and event not in _PACKETS:
+            return
+        target = _target(event, arguments)
+        if target and left:
+            left -= 1
+            os.write(file, target.encode(errors="replace")[:_LONGEST_BYTES] + b"\n")
+
+    sys.addaudithook(note)
+
+
+def _target(event: str, arguments: tuple[Any, ...]) -> str:
+    if event in _LOOK_UPS:
+        host = arguments[0]
+        return host.decode(errors="replace") if isinstance(host, bytes) else str(host or "")
+    address = arguments[1]
+    if isinstance(address, tuple) and len(address) > 1:
+        return f"{address[0]} port {address[1]}"
+    return ""  # sockets of the file system have no host
+
+
+def main() -> None:
+    """Start the kernel."""
+    watch_connections(Path(sys.argv[sys.argv.index("-f") + 1]).with_name(ASKED))
+    from ipykernel.kernelapp import IPKernelApp
+
+    IPKernelApp.launch_instance()
+
+
+if __name__ == "__main__":
+    main()

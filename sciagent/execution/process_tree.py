@@ -1,0 +1,116 @@
+"""Memory and signals of a process with all that descend from it, read from /proc."""
+
+import contextlib
+import os
+import signal
+import threading
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+
+_PROC = Path("/proc")
+_MIB_KIB = 1024
+_PERIOD_S = 0.25
+
+
+def tree_of(root: int) -> list[int]:
+    """List a process and its descendants, parents before their children."""
+    children: dict[int, list[int]] = defaultdict(list)
+    for entry in _PROC.iterdir():
+        if entry.name.isdigit():
+            parent = _parent(entry)
+            if parent is not None:
+                children[parent].append(int(entry.name))
+    found = [root] if (_PROC / str(root)).exists() else []
+    for process in found:
+        found.extend(children[process])
+    return found
+
+
+def memory_mib(root: int, figure: str = "Pss") -> float:
+    """Add up the memory of a process tree in MiB.
+
+    Parameters
+    ----------
+    root
+        The first process.
+    figure
+        ``Pss`` counts shared pages once over all processes, ``Rss`` all that is resident.
+    """
+    return sum(_memory_kib(process, figure) for process in tree_of(root)) / _MIB_KIB
+
+
+def send(root: int, number: signal.Signals, *, below: bool = False) -> None:
+    """Send a signal to a process tree, or only to what is `below` its first process."""
+    for process in tree_of(root)[1 if below else 0 :]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, number)
+
+
+def _parent(entry: Path) -> int | None:
+    try:
+        stat = (entry / "stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    # The name of a program stands in brackets and may hold anything, blanks and brackets too.
+    return int(stat.rpartition(")")[2].split()[1])
+
+
+def _memory_kib(process: int, figure: str) -> int:
+    try:
+        lines = (_PROC / str(process) / "smaps_rollup").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith(f"{figure}:")), 0)
+
+
+class TreeWatch:
+    """Kills a process tree that outgrows its limits.
+
+    Parameters
+    ----------
+    root
+        First process; what it started dies with it because it is that of a sandbox.
+    memory_limit_mib, process_limit
+        Of the whole tree.
+    killed
+        Is told the reason, before the tree is killed.
+    """
+
+    def __init__(
+        self,
+        root: int,
+        memory_limit_mib: int,
+        process_limit: int,
+        killed: Callable[[str], None],
+    ) -> None:
+        self._root, self._killed = root, killed
+        self._memory_mib, self._processes = memory_limit_mib, process_limit
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="sandbox-watch", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Stop watching."""
+        self._ended.set()
+        if self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(_PERIOD_S):
+            tree = tree_of(self._root)
+            if not tree:
+                return
+            reason = self._excess(tree)
+            if reason and not self._ended.is_set():
+                self._killed(reason)
+                send(self._root, signal.SIGKILL)
+                return
+
+    def _excess(self, tree: list[int]) -> str:
+        if len(tree) > self._processes:
+            return f"the sandbox had {len(tree)} processes, its limit is {self._processes}"
+        used = sum(_memory_kib(process, "Pss") for process in tree) // _MIB_KIB
+        if used > self._memory_mib:
+            return f"the sandbox used {used} MiB of memory, its limit is {self._memory_mib} MiB"
+        return ""

