@@ -1,6 +1,6 @@
 # Every target sets up .venv first; that costs a moment when nothing changed.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test slow check docs bench lab doctor lock chromium clean
+.PHONY: help setup demo test slow check docs bench lab doctor lock chromium bubblewrap clean
 
 BIN := .venv/bin
 # One thread per process: two test workers would otherwise fight for the cores.
@@ -17,7 +17,7 @@ setup: ## make .venv from requirements.lock (quick when up to date)
 demo: setup ## refine two powder patterns, verify both reports, say where they are
 	@bash scripts/demo.sh
 
-test: setup chromium check ## lint, types, layers, then the test suite
+test: setup chromium bubblewrap check ## lint, types, layers, then the test suite
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
 
 slow: setup ## the long test suites
@@ -48,6 +48,9 @@ lock: ## resolve pyproject.toml into requirements.lock (needs uv)
 
 chromium: ## install the browser that browser tests use (as root on Debian and Ubuntu)
 	@bash scripts/install-chromium.sh
+
+bubblewrap: ## install the sandbox for code of agents (as root on Debian and Ubuntu)
+	@bash scripts/install-bubblewrap.sh
 
 clean: ## remove .venv, caches and built documentation; artifacts stay
 	rm -rf .venv .setup.lock .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis docs/_build dist

@@ -36,7 +36,8 @@ QUOTED = {
     "20 deepagents, 32k window": 320_835.0,
     "20 deepagents": 493_493.0,
     "20 ResearchHarness": 391_794.0,
-    "60 deepagents": 1_087_461.0,
+    "60 deepagents, 32k window": 1_087_461.0,
+    "60 deepagents": 3_971_613.0,
     "60 ResearchHarness": 776_832.0,
 }
 LIMITS = {20: 160_000, 60: 388_000}

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.peers import delegating as delegating_of_peers
-from benchmarks.peers.peer import DEEPAGENTS, Beside, RunningPeer, rows_beside
+from benchmarks.peers.peer import DEEPAGENTS, Beside, Measured, RunningPeer, rows_beside
 from benchmarks.table import Row, present, progress
 from sciagent.agent.settings import AgentSettings
 from sciagent.contracts.agent import Review, SubagentResult
@@ -209,11 +209,11 @@ def _speed(repeats: int, settings: AgentSettings) -> list[Row]:
 def _peers(puzzle: StarPuzzle, repeats: int) -> tuple[list[Beside], list[Beside]]:
     measured: list[tuple[float, float]] = []
 
-    def share_of_ideal(running: RunningPeer) -> float:
+    def share_of_ideal(running: RunningPeer) -> Measured:
         for _ in range(repeats):
             requests, wall_s = delegating_of_peers.solve(running, puzzle, LATENCY)
             measured.append(speed(requests, wall_s, delegating_of_peers.is_subagents))
-        return statistics.median(share for share, _ in measured)
+        return Measured(statistics.median(share for share, _ in measured))
 
     shares = DEEPAGENTS.beside(share_of_ideal, 0.76)
     speed_up = statistics.median(each for _, each in measured) if measured else 2.7

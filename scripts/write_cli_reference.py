@@ -72,7 +72,8 @@ def written(parameter: Any) -> str:
     value = parameter.metavar or ""
     if isinstance(parameter.default, Enum):
         value = " or ".join(member.value for member in type(parameter.default))
-    return ", ".join(f"`{f'{name} {value}'.strip()}`" for name in parameter.opts)
+    names = [*parameter.opts, *getattr(parameter, "secondary_opts", ())]
+    return ", ".join(f"`{f'{name} {value}'.strip()}`" for name in names)
 
 
 def default(parameter: Any) -> str:

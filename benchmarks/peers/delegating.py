@@ -1,5 +1,6 @@
 """The star puzzle, delegated by deepagents to subagents side by side."""
 
+import json
 from collections.abc import Sequence
 
 from benchmarks.peers.peer import RunningPeer
@@ -32,7 +33,8 @@ def solve(
         if _DELEGATE not in request.tool_names:
             return searching_as_subagent(request)
         if found := request.results(_DELEGATE):
-            return saying("\n".join(found))
+            answers = [json.loads(text)["answer"] for text in found]
+            return saying(json.dumps(dict(zip(puzzle.starts, answers, strict=True))))
         return ScriptedAnswer(calls=tuple(_call(start) for start in puzzle.starts))
 
     with ModelServer(policy, latency=latency) as server:

@@ -8,7 +8,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +39,20 @@ class PeerAnswer:
 
 
 @dataclass(frozen=True)
+class Measured:
+    """A figure; `lacking` says in a few words what the peer did not do of the task."""
+
+    value: float
+    lacking: str = ""
+
+
+@dataclass(frozen=True)
 class Beside:
-    """A peer's figure, and how the table names it."""
+    """A peer's figure, how the table names it, and whether the peer did the whole task."""
 
     label: str
     value: float
+    whole: bool = True
 
 
 class RunningPeer:
@@ -139,7 +148,7 @@ class Peer:
                 running.close()
 
     def beside(
-        self, measure: Callable[[RunningPeer], float], quoted: float | None, note: str = ""
+        self, measure: Callable[[RunningPeer], Measured], quoted: float | None, note: str = ""
     ) -> list[Beside]:
         """Measure the peer, or quote what it reached; nothing if neither can be done."""
         version = self.version()
@@ -147,7 +156,9 @@ class Peer:
             label = f"{self.title} {version}{note}"
             progress(f"beside: {label}")
             with self.running() as running:
-                return [Beside(label, measure(running))]
+                found = measure(running)
+            named = f"{label}, {found.lacking}" if found.lacking else label
+            return [Beside(named, found.value, not found.lacking)]
         if quoted is None:
             return []
         return [Beside(f"{self.title} {self.quoted_version}{note}, quoted", quoted)]
@@ -167,13 +178,12 @@ def interpreter() -> str:
 
 
 def rows_beside(ours: Row, peers: Sequence[Beside], *, lower_is_better: bool = False) -> list[Row]:
-    """Show our figure beside the best peer's, and beside each other peer's in a row of its own."""
-    ranked = sorted(peers, key=lambda each: each.value, reverse=not lower_is_better)
-    rows = [
-        Row(ours.case, ours.figure, ours.value, ours.unit, peer.label, peer.value)
-        for peer in ranked[:1]
-    ]
-    for peer in ranked[1:]:
-        case = f"{ours.case}, {peer.label}"
-        rows.append(Row(case, ours.figure, ours.value, ours.unit, peer.label, peer.value))
-    return rows or [ours]
+    """Show our figure beside the best peer's, and beside each other peer's in a row of its own.
+
+    The best peer is one that did the whole task, if there is any.
+    """
+    sign = 1 if lower_is_better else -1
+    ranked = sorted(peers, key=lambda each: (not each.whole, sign * each.value))
+    rows = [replace(ours, peer=each.label, peer_value=each.value) for each in ranked]
+    others = [replace(row, case=f"{row.case}, {row.peer}") for row in rows[1:]]
+    return [*rows[:1], *others] or [ours]

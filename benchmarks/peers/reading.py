@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Sequence
 
-from benchmarks.peers.peer import RunningPeer
+from benchmarks.peers.peer import Measured, RunningPeer
 from benchmarks.table import progress
 from sciagent.testing.model_server import (
     ModelServer,
@@ -32,17 +32,18 @@ class Reader:
                 if self._left:
                     return calling("read_page", url=self._left.pop(0))
         seen = "\n".join(text_of(each) for each in request.messages)
-        return saying("\n".join(fact for fact in self._facts if fact in seen))
+        return saying("\n".join(["Known so far:", *(fact for fact in self._facts if fact in seen)]))
 
 
 def prompt_tokens(
     peer: RunningPeer, pages: dict[str, str], facts: Sequence[str], window_tokens: int | None
-) -> float:
-    """Let a peer read all pages; return the tokens of its prompts."""
+) -> Measured:
+    """Let a peer read all pages; return the tokens of its prompts, and what it forgot."""
     with ModelServer(Reader(list(pages), facts)) as server:
         answer = peer.ask(server.base_url, "Read all.", pages, window_tokens=window_tokens)
         usage = server.usage
     known = sum(fact in answer.text for fact in facts)
     said = answer.error or f"{known} of {len(facts)} facts"
     progress(f"  {len(pages)} reads: {usage.prompt_tokens} tokens, {usage.calls} calls, {said}")
-    return float(usage.prompt_tokens) if answer.text else float("inf")
+    lacking = "" if known == len(facts) else f"recall {known / len(facts):.2f}"
+    return Measured(usage.prompt_tokens, lacking)

@@ -1,14 +1,14 @@
-"""deepagents, with its own defaults, on a chat model of langchain-openai."""
+"""deepagents, as it comes, on a chat model of langchain-openai; its process alone imports this."""
+
+from deepagents import create_deep_agent
+from langchain_core.tools import tool
+from langchain_openai import ChatOpenAI
 
 from benchmarks.peers.child import Question, count_characters_for_tokens, serve
 
 
 def answer(question: Question) -> str:
     """Ask a fresh agent."""
-    from deepagents import create_deep_agent
-    from langchain_core.tools import tool
-    from langchain_openai import ChatOpenAI
-
     model = ChatOpenAI(model="scripted", base_url=question.base_url, api_key="none")
     if question.window_tokens is not None:
         model.profile = {"max_input_tokens": question.window_tokens}

@@ -1,15 +1,15 @@
-"""ResearchHarness, with its own defaults, and no tool but the one that is given."""
+"""ResearchHarness with the one tool that is given; its process alone imports this."""
 
-import os
+from pathlib import Path
+
+from researchharness import create_agent, tool
 
 from benchmarks.peers.child import Question, count_characters_for_tokens, serve
 
 
 def answer(question: Question) -> str:
     """Ask a fresh agent in the current folder."""
-    from researchharness import create_agent, tool
-
-    here = os.getcwd()  # noqa: PTH109 - the peer takes a text
+    here = str(Path.cwd())
     agent = create_agent(
         model_name="scripted",
         api_key="none",

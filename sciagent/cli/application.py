@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sciagent.cli import ask, compare, data, doctor, export, resume, run, show, stop, verify
+from sciagent.cli import ask, batch, compare, data, doctor, export, resume, run, show, stop, verify
 from sciagent.cli import list as list_
 from sciagent.cli.options import examples
 
@@ -68,6 +68,7 @@ def sciagent(
 
 application.command("run", epilog=run.EXAMPLES)(run.run)
 application.command("ask", epilog=ask.EXAMPLES)(ask.ask)
+application.command("batch", epilog=batch.EXAMPLES)(batch.batch)
 application.command("resume", epilog=resume.EXAMPLES)(resume.resume)
 application.command("stop", epilog=stop.EXAMPLES)(stop.stop)
 application.command("verify", epilog=verify.EXAMPLES)(verify.verify)

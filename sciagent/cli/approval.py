@@ -72,10 +72,10 @@ class TerminalApproval:
                 line = self._read_line(self._cancelled)
                 if line is None:
                     return ApprovalAnswer(False, "there was no answer", "terminal")
-                word, _, comment = line.strip().partition(" ")
-                if word.casefold() in _YES | _NO:
-                    approved = word.casefold() in _YES
-                    return ApprovalAnswer(approved, comment.strip(" ,:"), "terminal")
+                first, _, comment = line.strip().partition(" ")
+                word = first.casefold().rstrip(",.:;!")
+                if word in _YES | _NO:
+                    return ApprovalAnswer(word in _YES, comment.strip(), "terminal")
                 self._say("Answer y or n; what you write behind it is told to the agent.", "dim")
 
     def _say(self, text: str, style: str) -> None:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from sciagent.runs import Run
 
 
-
 @contextmanager
 def asking(*, quiet: bool, earlier: Iterable[Event] = ()) -> Iterator[Surroundings]:
     """Make what surrounds an agent that works for the person at this terminal.

@@ -1,6 +1,7 @@
 """``sciagent batch``: run a campaign."""
 
 import shlex
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +20,27 @@ EXAMPLES = examples(
     "sciagent batch campaign.yaml --dry-run",
     "sciagent batch campaign.yaml --parallel 4",
     "sciagent batch campaign.yaml --failed",
+    "sciagent batch campaign.yaml --engine parsl --cluster slurm.py",
 )
+
+
+class EngineName(StrEnum):
+    """What carries rows to where they run."""
+
+    LOCAL = "local"
+    PARSL = "parsl"
+
+
+EngineOption = Annotated[
+    EngineName, typer.Option(help="Where rows run: processes of this machine, or Parsl.")
+]
+ClusterOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="CONFIG.py", help="For Parsl: a file that defines its `config`.",
+        show_default="this machine",
+    ),
+]  # fmt: skip
 
 
 def batch(
@@ -47,6 +68,8 @@ def batch(
     state: Annotated[
         bool, typer.Option("--state", help="Show how the rows stand; run nothing.")
     ] = False,
+    engine: EngineOption = EngineName.LOCAL,
+    cluster: ClusterOption = None,
     out: OutOption = RUNS_FOLDER,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -68,8 +91,9 @@ def batch(
     with _Watch(quiet=quiet) as watch:
         try:
             campaign = run_batch(
-                spec, out=out, parallel=parallel, failed=failed, only=row or (), watcher=watch
-            )
+                spec, out=out, parallel=parallel, failed=failed, only=row or (),
+                engine=engine.value, cluster=cluster, watcher=watch,
+            )  # fmt: skip
         except KeyboardInterrupt:
             _say_how_to_go_on(spec, out)
             raise typer.Exit(130) from None

@@ -108,7 +108,18 @@ def _system(tmp_bytes: int) -> Iterator[str]:
 
 
 def _installation() -> Iterator[str]:
-    """Show the interpreter, its packages, and this package if it is not among them."""
+    for folder in _installed_folders():
+        yield from ("--ro-bind", str(folder), str(folder))
+
+
+def readable_folders() -> list[str]:
+    """Folders and files of this machine that code may read: system, interpreter, packages."""
+    system = [*_SYSTEM, *_ALIASES, *_SETTINGS]
+    return [*system, *map(str, _installed_folders())]
+
+
+def _installed_folders() -> Iterator[Path]:
+    """List the folders of the interpreter, its packages, and this package, each once."""
     package = Path(sciagent.__file__).resolve().parent
     around = [package.parent / name for name in ("datasets", "workflows")]
     folders = [Path(sys.base_prefix), Path(sys.prefix), package, *around]
@@ -116,7 +127,7 @@ def _installation() -> Iterator[str]:
     for folder in folders:
         if folder.is_dir() and not any(folder.is_relative_to(each) for each in shown):
             shown.append(folder)
-            yield from ("--ro-bind", str(folder), str(folder))
+            yield folder
 
 
 def _workspace(confinement: Confinement) -> Iterator[str]:
@@ -146,8 +157,15 @@ def prepare_workspace(root: Path) -> None:
 
 
 def _variables(confinement: Confinement) -> Iterator[str]:
+    yield "--clearenv"
+    for name, value in variables(confinement).items():
+        yield from ("--setenv", name, value)
+
+
+def variables(confinement: Confinement) -> dict[str, str]:
+    """All environment variables that code sees; none of the user's is among them."""
     package = Path(sciagent.__file__).resolve().parents[1]
-    variables = {
+    return {
         "PATH": f"{Path(sys.prefix) / 'bin'}:/usr/local/bin:/usr/bin:/bin",
         "HOME": "/tmp",  # noqa: S108 - that of the sandbox
         "USER": "sandbox",
@@ -158,6 +176,3 @@ def _variables(confinement: Confinement) -> Iterator[str]:
         "MPLCONFIGDIR": "/tmp/.matplotlib",  # noqa: S108 - that of the sandbox
         **dict.fromkeys(_THREAD_VARIABLES, str(confinement.threads)),
     }
-    yield "--clearenv"
-    for name, value in variables.items():
-        yield from ("--setenv", name, value)

@@ -79,7 +79,6 @@ class KernelPool:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def __post_init__(self) -> None:
-        prepare_workspace(self.root)
         self.record = CodeRecord(self.root)
 
     @property
@@ -210,8 +209,10 @@ class KernelCode:
         return said
 
     def _start(self) -> None:
+        prepare_workspace(self._pool.root)
         self._session.start()
-        self._tell(KernelChanged(change="started", sandbox=str(sandbox_mode())))
+        mode = self._pool.settings.kernel.sandbox or sandbox_mode()
+        self._tell(KernelChanged(change="started", sandbox=str(mode)))
 
     def _run(self, code: str, timeout_s: float | None) -> CodeResult:
         record, root = self._pool.record, self._pool.root

@@ -7,7 +7,7 @@ from typing import Self
 
 from sciagent.execution.process_tree import memory_mib, send
 
-_PERIOD_S = 0.1
+_PERIOD_S = 0.25
 
 
 class MemoryWatch:

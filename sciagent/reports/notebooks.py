@@ -12,12 +12,19 @@ from sciagent.contracts.claim import ClaimsFile
 from sciagent.contracts.domain import Question
 from sciagent.contracts.study import Outcome
 from sciagent.contracts.tree import StudyRecord, Trial
+from sciagent.execution.record import executed_cells
 from sciagent.reports.digits import readable
 from sciagent.reports.escaping import code, escaped
 from sciagent.reports.markdown import trial_of
 from sciagent.workspace.atomic import write_atomic
 from sciagent.workspace.layout import NOTEBOOK, RECORD
 from sciagent.workspace.record import load_studies
+
+CODE_NOTE = (
+    "## Code of agents\n\nThese cells were executed by sandboxed kernels, in this order, each "
+    "agent in a kernel of its own; `status` in a cell's metadata says how it ended, and cells that "
+    "did not come to their end are marked so. Trials follow below."
+)
 
 Notebook = dict[str, Any]
 """A notebook (nbformat 4.5) or one of its cells, as JSON."""
@@ -69,11 +76,24 @@ def replay_notebook(
 
 
 def record_notebook(
-    question: Question, claims: ClaimsFile, studies: Sequence[StudyRecord]
+    question: Question,
+    claims: ClaimsFile,
+    studies: Sequence[StudyRecord],
+    executed: Sequence[Notebook] = (),
 ) -> Notebook:
-    """Write the record of every trial that was run, in order, with what came of it."""
+    """Write the record of all that was run, with what came of it.
+
+    Parameters
+    ----------
+    question, claims, studies
+        Of the run.
+    executed
+        Cells that kernels executed, in order; they come first and stay as they are.
+    """
     note = RECORD_NOTE.format(folder="replay-all")
     cells = _opening_cells(f"# Record: {escaped(question.title)}\n\n{note}", "replay-all")
+    if executed:
+        cells += [markdown_cell(CODE_NOTE, "code-text"), *executed]
     trials = [trial for study in studies for trial in study.trials if trial.outcome is not None]
     for trial in sorted(trials, key=lambda each: each.number):
         text, call = _trial_cells(trial)
@@ -240,7 +260,8 @@ def write_notebooks(root: Path, question: Question, claims: ClaimsFile) -> None:
     """Write `notebook.ipynb` and `record.ipynb` of a run, from its journal and its claims."""
     studies = load_studies(root)
     write_atomic(root / NOTEBOOK, written(replay_notebook(question, claims, studies)))
-    write_atomic(root / RECORD, written(record_notebook(question, claims, studies)))
+    record = record_notebook(question, claims, studies, executed_cells(root))
+    write_atomic(root / RECORD, written(record))
 
 
 def written(notebook: Notebook) -> str:

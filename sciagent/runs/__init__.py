@@ -1,6 +1,7 @@
 """Wires everything together: starts, resumes, verifies, compares and exports runs."""
 
 from sciagent.runs.asking import AskSettings, ask, ask_result, is_ask
+from sciagent.runs.campaign import Campaign, batch, plan
 from sciagent.runs.comparison import compare
 from sciagent.runs.configuration import Configuration, load_configuration
 from sciagent.runs.configured import ask_settings
@@ -15,12 +16,14 @@ from sciagent.runs.verification import verify
 
 __all__ = [
     "AskSettings",
+    "Campaign",
     "Configuration",
     "Run",
     "Surroundings",
     "ask",
     "ask_result",
     "ask_settings",
+    "batch",
     "compare",
     "doctor",
     "export",
@@ -29,6 +32,7 @@ __all__ = [
     "list_runs",
     "load_configuration",
     "open_run",
+    "plan",
     "replay",
     "resume",
     "run",

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from sciagent.agent.settings import AgentSettings
 from sciagent.contracts.endpoint import Endpoint
 from sciagent.contracts.events import Noted
-from sciagent.contracts.ports import Model
+from sciagent.contracts.ports import CodeRunner, Model
+from sciagent.execution.code_runner import CodeSettings, KernelPool
 from sciagent.execution.network import only_endpoint, place_of
+from sciagent.execution.sandbox import sandbox_mode
+from sciagent.execution.session import KernelSettings
 from sciagent.llm.client import EndpointModel
 from sciagent.runs.configuration import Configuration
 from sciagent.runs.ownership import Owned
@@ -84,7 +87,37 @@ class AgentGround:
         text = f"A connection to {target} was refused: the run is local only."
         self.mine.journal.append(Noted(text=text, level="warning"))
 
-    def context(self, cancelled: Callable[[], bool], studies: Studies | None = None) -> ToolContext:
+    @contextmanager
+    def code(self, agent: str) -> Iterator[CodeRunner | None]:
+        """Let agents run code in sandboxed kernels, which end with the ``with`` block.
+
+        Where there is no sandbox they cannot, and the journal says why.
+        """
+        if self.surroundings.code is not None:
+            yield self.surroundings.code
+            return
+        mode = sandbox_mode()
+        if not mode.is_confined:
+            text = f"No code is run: there is no sandbox here ({mode.detail}). Do: {mode.remedy}."
+            self.mine.journal.append(Noted(text=text, level="warning"))
+            yield None
+            return
+        root, request = self.mine.layout.root, self.mine.request
+        inputs = tuple(root / each.path for files in request.inputs.values() for each in files)
+        kernel = KernelSettings(workspace=root, read_only=inputs, threads=request.threads)
+        journal = RedactingJournal(self.mine.journal, redactor_for(self.configuration.endpoint))
+        pool = KernelPool(journal, CodeSettings(kernel, cancelled=self.stop_waits))
+        try:
+            yield pool.runner(agent)
+        finally:
+            pool.close()
+
+    def context(
+        self,
+        cancelled: Callable[[], bool],
+        studies: Studies | None = None,
+        code: CodeRunner | None = None,
+    ) -> ToolContext:
         """Make what tools act on.
 
         The fences are the same whenever the run is resumed, so that the prompt stays as it was.
@@ -97,7 +130,7 @@ class AgentGround:
             root=self.mine.layout.root,
             journal=RedactingJournal(journal, redactor),
             literature=around.literature,
-            code=around.code,
+            code=code or around.code,
             studies=studies,
             ask_approval=around.ask_approval or by_inbox,
             approval=ApprovalRule(self.configuration.approval),

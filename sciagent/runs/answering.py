@@ -13,6 +13,8 @@ from sciagent.contracts.ports import Policy, Problem
 from sciagent.contracts.run import RunStatus
 from sciagent.contracts.tree import StudyView
 from sciagent.domains.registry import questions
+from sciagent.execution.record import executed_cells
+from sciagent.execution.sandbox import sandbox_mode
 from sciagent.runs.environment import describe_environment
 from sciagent.runs.finishing import publish, write_environment
 from sciagent.runs.ownership import Owned
@@ -65,7 +67,8 @@ def publish_answer(mine: Owned, question: str, endpoint: Endpoint, outcome: Agen
         return
     known = questions()
     studied = [tree.question for tree in mine.builder.studies.values() if tree.question in known]
-    environment = describe_environment(mine.request, studied, endpoint)
+    code = sandbox_mode() if executed_cells(mine.layout.root) else None
+    environment = describe_environment(mine.request, studied, endpoint, code)
     write_environment(mine.layout, environment)
     write_study_file(mine.layout.root, mine.builder)
     wanted = with_answer(read_draft(mine.layout.root), question, outcome)

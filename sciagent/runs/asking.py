@@ -171,11 +171,11 @@ def _work(ground: AgentGround, question: str) -> tuple[AgentOutcome, bool]:
     redactor = redactor_for(ground.configuration.endpoint)
     studies = RunStudies(ground.mine, lambda: ground.stop_waits() or late(), redactor)
     around = ground.surroundings
-    toolbox = standard_toolbox(
-        literature_port=around.literature is not None, code_port=around.code is not None
-    )
-    context = ground.context(around.cancelled, studies)
-    with ground.model() as model:
+    with ground.model() as model, ground.code(MAIN) as code:
+        toolbox = standard_toolbox(
+            literature_port=around.literature is not None, code_port=code is not None
+        )
+        context = ground.context(around.cancelled, studies, code)
         team = Team(model, toolbox, context, ground.settings, ground.inbox, around.heard)
         try:
             outcome = team.ask(_task(question, ground.mine))

@@ -6,12 +6,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from sciagent.contracts.errors import ErrorRecord, InputError, UnknownNameError
-from sciagent.execution.attempts import carry_out
 from sciagent.execution.ledger import AttemptResult, Ledger
-from sciagent.execution.process_pool import Engine, ProcessPool
+from sciagent.execution.process_pool import Engine, ProcessPool, WorkerLostError
 from sciagent.runs.campaign_progress import (
     CAMPAIGN,
     CampaignProgress,
@@ -27,6 +26,9 @@ from sciagent.workspace.identity import slug_from_text
 Watcher = Callable[[CampaignProgress], None]
 """Is told how the campaign stands, about once a second."""
 
+EngineName = Literal["local", "parsl"]
+PARSL = "parsl"
+"""Folder of Parsl's own files in that of a campaign."""
 REPEATED_KINDS = ("random", "endpoint")
 """Errors that may not come again: their rows are run again as they are."""
 _MOST_LOSSES = 3
@@ -95,7 +97,8 @@ def batch(  # noqa: PLR0913 - all that a campaign can be asked, by keyword
     parallel: int | None = None,
     failed: bool = False,
     only: Collection[int] = (),
-    engine: Engine | None = None,
+    engine: EngineName | Engine = "local",
+    cluster: str | Path | None = None,
     watcher: Watcher | None = None,
 ) -> Campaign:
     """Run the rows of a campaign that are not finished, and write its table and report.
@@ -115,7 +118,10 @@ def batch(  # noqa: PLR0913 - all that a campaign can be asked, by keyword
     only
         Numbers of the rows to run; all if empty.
     engine
-        Where they run; worker processes of this machine if not given.
+        Where they run: ``local`` in worker processes of this machine, ``parsl`` where Parsl is
+        configured to run them.
+    cluster
+        For ``parsl``: a Python file that defines a Parsl `config`; without it, this machine.
     watcher
         Is told how it stands.
 
@@ -133,17 +139,32 @@ def batch(  # noqa: PLR0913 - all that a campaign can be asked, by keyword
     chosen = _chosen(campaign.rows, only)
     content = CampaignFile(spec=campaign.spec, rows=campaign.rows)
     write_atomic(campaign.path / CAMPAIGN, content.model_dump_json(indent=1) + "\n")
-    engine = engine or ProcessPool(campaign.spec.parallel)
-    drive = _Drive(campaign, engine, watcher)
+    carrier = _engine(engine, campaign, Path(cluster) if cluster else None)
+    drive = _Drive(campaign, carrier, watcher)
     try:
         drive.run(chosen, failed=failed)
     finally:
-        engine.close()
+        carrier.close()
         ended = campaign.progress
         write_campaign_report(campaign.path, campaign.spec, ended)
         if watcher is not None:
             watcher(ended)
     return campaign
+
+
+def _engine(engine: EngineName | Engine, campaign: Campaign, cluster: Path | None) -> Engine:
+    size = campaign.spec.parallel
+    if engine == "parsl":
+        from sciagent.execution.parsl_engine import ParslEngine
+
+        return ParslEngine(size, campaign.path / PARSL, cluster)
+    if cluster is not None:
+        raise InputError("A cluster is for the engine `parsl`.", "Give `--engine parsl` too.")
+    if engine == "local":
+        return ProcessPool(size)
+    if isinstance(engine, str):
+        raise UnknownNameError.among("engine", engine, get_args(EngineName))
+    return engine
 
 
 def _chosen(rows: tuple[Row, ...], only: Collection[int]) -> list[Row]:
@@ -203,7 +224,7 @@ class _Drive:
                 self.elsewhere.append(row)
             elif status != "finished" and not (status == "failed" and self._is_settled(row)):
                 task = task_of(self.campaign.spec, row, self.campaign.path)
-                self.flying[self.engine.submit(carry_out, task)] = row
+                self.flying[self.engine.submit(task)] = row
 
     def _collect(self) -> None:
         if self.flying:
@@ -220,7 +241,7 @@ class _Drive:
         """Take in how a row ended; what is to be done with it now, its files tell."""
         row = self.flying.pop(future)
         error = future.exception()
-        if error is not None and not self.engine.is_lost(error):
+        if error is not None and not isinstance(error, WorkerLostError):
             raise error
         if error is not None:
             self.losses[row.id] += 1

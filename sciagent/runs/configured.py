@@ -54,11 +54,6 @@ def ask(  # noqa: PLR0913 - all that a question can be asked with, by keyword
     out
         Folder in which the workspace is made.
 
-    Returns
-    -------
-    Run
-        The run; not sealed if it was stopped, and then resumable.
-
     Raises
     ------
     InputError

@@ -15,6 +15,7 @@ from sciagent.contracts.run import DoctorItem
 from sciagent.domains.registry import domains
 from sciagent.execution.network import place_of
 from sciagent.execution.notebook import kernel_answers
+from sciagent.execution.sandbox import sandbox_mode
 from sciagent.llm.probe import probe
 from sciagent.runs.configuration import Asked, configuration_file, configured_endpoint
 
@@ -106,10 +107,11 @@ def _bytecode() -> DoctorItem:
 
 
 def _sandbox() -> DoctorItem:
+    mode = sandbox_mode()
+    studies = "fields of science run as yourself, unconfined: every report says so"
     return DoctorItem(
-        name="Sandbox", status="warning",
-        detail="domains run unsandboxed, as yourself; every report says so",
-        remedy="run only domains that you trust",
+        name="Sandbox", status="warning" if mode.remedy else "ok",
+        detail=f"code of agents: {mode}; {studies}", remedy=mode.remedy,
     )  # fmt: skip
 
 

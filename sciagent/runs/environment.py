@@ -12,13 +12,17 @@ from sciagent.contracts.domain import Domain
 from sciagent.contracts.endpoint import Endpoint
 from sciagent.contracts.run import Environment, RunRequest
 from sciagent.domains.registry import domain_of
+from sciagent.execution.sandbox import SandboxMode
 
 ALWAYS = ("numpy", "scipy", "pydantic", "matplotlib")
 UNSANDBOXED = "unsandboxed: the domain's own code ran as the user, without confinement"
 
 
 def describe_environment(
-    request: RunRequest, questions: Sequence[str], endpoint: Endpoint | None = None
+    request: RunRequest,
+    questions: Sequence[str],
+    endpoint: Endpoint | None = None,
+    code: SandboxMode | None = None,
 ) -> Environment:
     """Describe versions, platform, threads and seed of this process for a run.
 
@@ -30,6 +34,8 @@ def describe_environment(
         Questions, as ``domain/question``, that were studied in it.
     endpoint
         Where the model answered, if one was asked.
+    code
+        How the code of agents was confined, if any was run.
     """
     fields = list({domain_of(name).name: domain_of(name) for name in questions}.values())
     packages = [name for field in fields for each in field.questions for name in each.packages]
@@ -42,10 +48,18 @@ def describe_environment(
         code_sha256=code_hash(*fields),
         threads=request.threads,
         seed=request.seed,
-        sandbox=UNSANDBOXED,
+        sandbox=_confinement(bool(questions), code),
         model=endpoint.model if endpoint else None,
         endpoint=endpoint.base_url if endpoint else None,
     )
+
+
+def _confinement(has_studies: bool, code: SandboxMode | None) -> str:
+    """Say how all that was run was confined: the code of agents, and that of the fields."""
+    if code is None:
+        return UNSANDBOXED
+    said = f"code of agents: {code}"
+    return f"{said}; studies: {UNSANDBOXED}" if has_studies else said
 
 
 def package_versions(names: Sequence[str]) -> dict[str, str]:

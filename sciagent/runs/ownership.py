@@ -68,6 +68,8 @@ def owned(layout: Layout, request: RunRequest, observer: Observer | None = None)
         except StudyStopped:
             journal.append(OwnerStopped(reason="A stop command came."))
         except KeyboardInterrupt:
+            # The interrupt may have come between an event and its place in the tree.
+            journal.observer = observer
             journal.append(OwnerStopped(reason="It was interrupted."))
             raise
 

@@ -55,16 +55,12 @@ def run(  # noqa: PLR0913 - all that a run can be asked, by keyword
         ``domain/question``, such as ``powder_diffraction/refine``.
     dataset
         Named data that come with their settings; `inputs` and `settings` are put over them.
-    inputs
-        Files by the name of the input.
-    settings
-        Settings of the question that differ from their defaults.
+    inputs, settings
+        Files by the name of the input, and settings that differ from their defaults.
     policy
         Who proposes: ``builtin``, ``model``, or a function that makes a policy for the problem.
-    budget
-        Limits on trials, CPU seconds and wall seconds.
-    parallel
-        Trials that run side by side.
+    budget, parallel
+        Limits on trials, CPU and wall seconds; trials that run side by side.
     seed
         Of all that is random.
     out
@@ -143,8 +139,7 @@ def resume(  # noqa: PLR0913 - all that may change when a run goes on, by keywor
     observer
         Is told each new event.
     asked
-        For a run with a model: settings that hold from now on, by their dotted names, such as
-        ``endpoint.base_url`` of an endpoint that moved.
+        For a run with a model: settings that hold from now on, such as ``endpoint.base_url``.
     surroundings
         For a run with a model: ports, and who is asked and told, in place of `observer`.
 

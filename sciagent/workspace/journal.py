@@ -29,6 +29,14 @@ _EVENTS: TypeAdapter[list[Event]] = TypeAdapter(list[Event])
 _REPLAY_LINES = 256
 
 
+class _End(NamedTuple):
+    """Where a journal ends: what the next line follows."""
+
+    size_bytes: int
+    last_hash: str
+    sequence: int
+
+
 class JournalFile:
     """The journal as its one writer holds it open.
 
@@ -38,10 +46,6 @@ class JournalFile:
     ----------
     path
         The file.
-    last_hash
-        Hash of the last line; `GENESIS` while there is none.
-    sequence
-        Number of the last event; 0 while there is none.
     recovered
         What had to be mended when the file was opened; empty if nothing.
     observer
@@ -52,12 +56,20 @@ class JournalFile:
         self.path = path
         self.observer = observer
         self.clock: Callable[[], str] = utc_timestamp
-        self.last_hash = GENESIS
-        self.sequence = 0
+        self._end = _End(0, GENESIS, 0)
         self.recovered = ""
-        self._size_bytes = 0
         self._writing = threading.RLock()  # the agents of one owner write from several threads
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+
+    @property
+    def last_hash(self) -> str:
+        """Hash of the last line."""
+        return self._end.last_hash
+
+    @property
+    def sequence(self) -> int:
+        """Number of the last event."""
+        return self._end.sequence
 
     @classmethod
     def create(cls, path: Path, *, observer: Observer | None = None) -> Self:
@@ -102,8 +114,7 @@ class JournalFile:
         with self.path.open("rb") as stream:
             for link in links(stream):
                 if not link.fault:
-                    self._size_bytes, self.last_hash = link.end_byte, link.hash
-                    self.sequence = link.number
+                    self._end = _End(link.end_byte, link.hash, link.number)
                 elif link.cut_off:
                     self._cut_after(link.end_byte)
                 else:
@@ -114,8 +125,8 @@ class JournalFile:
                     )
 
     def _cut_after(self, end_byte: int) -> None:
-        lost = end_byte - self._size_bytes
-        os.ftruncate(self._descriptor, self._size_bytes)
+        lost = end_byte - self._end.size_bytes
+        os.ftruncate(self._descriptor, self._end.size_bytes)
         os.fsync(self._descriptor)
         self.recovered = (
             f"The last line of the journal had been cut off in the middle; its {lost} bytes were "
@@ -174,7 +185,10 @@ class JournalFile:
         if not events:
             return []
         self._write_bytes(b"".join(lines), wait=wait)
-        self.last_hash, self.sequence = previous, events[-1].sequence
+        size_bytes = self._end.size_bytes + sum(map(len, lines))
+        # One assignment: an interrupt falls before it, and the write is undone by the next one,
+        # or behind it.
+        self._end = _End(size_bytes, previous, events[-1].sequence)
         if self.observer is not None:
             for event in events:
                 self.observer(event)
@@ -182,14 +196,19 @@ class JournalFile:
 
     def _write_bytes(self, content: bytes, *, wait: bool) -> None:
         try:
+            self._undo_interrupted_write()
             write_all(self._descriptor, content)
             if wait:
                 os.fdatasync(self._descriptor)
         except OSError as error:
             # Back to the last whole line, so that what is there stays a valid journal.
-            os.ftruncate(self._descriptor, self._size_bytes)
+            os.ftruncate(self._descriptor, self._end.size_bytes)
             raise storage_error(error, f"the journal {self.path} cannot be written") from error
-        self._size_bytes += len(content)
+
+    def _undo_interrupted_write(self) -> None:
+        """Cut off what an interrupted write left: nobody was told of it."""
+        if os.fstat(self._descriptor).st_size > self._end.size_bytes:
+            os.ftruncate(self._descriptor, self._end.size_bytes)
 
     def events(self) -> Iterator[Event]:
         """Read all events from the first."""

@@ -1,4 +1,5 @@
 import re
+import shlex
 import subprocess
 import sys
 
@@ -79,7 +80,7 @@ def test_a_command_that_is_written_wrongly_exits_with_two_and_prints_nothing_to_
 def test_every_command_has_help_with_examples_that_can_be_typed(command: Documented) -> None:
     assert command.examples, f"{command.name} has no examples"
     for example in command.examples:
-        words = example.split()
+        words = shlex.split(example)
         assert words[0] == "sciagent"
         assert words[1 : 1 + len(command.words)] == list(command.words), example
         command.parse(words[1 + len(command.words) :])

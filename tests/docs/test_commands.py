@@ -12,7 +12,7 @@ from sciagent.cli.application import application
 from tests.cli.commands import documented_commands
 from tests.docs.pages import HOW_TO, ROOT, commands, named, pages
 
-PROGRAMS = {"cp", "make", "papermill", "pip", "sciagent", "sed", "source"}
+PROGRAMS = {"cp", "export", "make", "papermill", "pip", "python", "sciagent", "sed", "source"}
 PAGES = [pytest.param(page, id=named(page)) for page in pages() if list(commands(page))]
 
 

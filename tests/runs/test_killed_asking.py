@@ -12,13 +12,13 @@ from tests.runs.asking import (
     QUESTION,
     apart,
     effects,
-    events_of,
+    journaled,
     settings,
     wait_until,
     workspace,
 )
 
-KILLED_AT = (4, 11, 14, 40, 90, 136)
+KILLED_AT = (4, 12, 40, 136)
 """Events after which the process is killed: before the first answer, within answers, and while
 studies are opened, driven and reported."""
 
@@ -40,7 +40,7 @@ def test_a_question_killed_at_any_moment_resumes_to_the_same_report(tmp_path: Pa
         settings={"executions_log": str(log), "sleep_s": 0.01},
     )  # fmt: skip
     # Answers take a moment, so that the process is also killed while one is being written.
-    with ModelServer(script, latency=Latency(rtt_s=0.05, decode_tokens_per_s=400.0)) as server:
+    with ModelServer(script, latency=Latency(rtt_s=0.02, decode_tokens_per_s=1000.0)) as server:
         quiet = ask(settings(server), out=tmp_path / "quiet")
         log.write_text("")
         out = tmp_path / "killed"
@@ -50,7 +50,7 @@ def test_a_question_killed_at_any_moment_resumes_to_the_same_report(tmp_path: Pa
         for number in KILLED_AT:
             command = ("resume", str(workspace(out)), "--quiet") if out.exists() else begin
             process = apart(*command)
-            wait_until(lambda number=number: len(events_of(out)) >= number, process)  # type: ignore[misc]
+            wait_until(lambda number=number: journaled(out) >= number, process)  # type: ignore[misc]
             process.kill()
             process.communicate()
             assert all(executions(log)[trial] == done[trial] for trial in done)

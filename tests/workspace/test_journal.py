@@ -1,5 +1,8 @@
 import itertools
+import sys
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -224,3 +227,41 @@ def test_a_journal_without_a_start_is_refused(path: Path) -> None:
         read_start(path)
     with pytest.raises(WorkspaceError, match="no journal"):
         read_start(path.with_name("absent.jsonl"))
+
+
+def append_interrupted_at(journal: JournalFile, line: int) -> bool:
+    """Append an event; an interrupt comes at a line of the journal's code. False if none came."""
+    passed = itertools.count(1)
+
+    def trace(frame: FrameType, event: str, _argument: object) -> Any:
+        if Path(frame.f_code.co_filename).name != "journal.py":
+            return None
+        if event == "line" and next(passed) == line:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        journal.append(Noted(text="interrupted"))
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def test_an_interrupt_at_any_line_of_a_write_leaves_a_journal_that_goes_on(tmp_path: Path) -> None:
+    for line in itertools.count(1):
+        path = tmp_path / f"{line}.jsonl"
+        with JournalFile.create(path) as journal:
+            journal.append(Noted(text="before"))
+            was_interrupted = append_interrupted_at(journal, line)
+            journal.append(Noted(text="after"))
+        assert verify_chain(path) == []
+        events = load_events(path)
+        assert [event.sequence for event in events] == list(range(1, len(events) + 1))
+        if not was_interrupted:
+            break
+    assert line > 10

@@ -1,4 +1,4 @@
-"""``python -m sciagent.testing.model_server``: a scripted model to try agents on.
+"""``python -m sciagent.testing.scripted_model``: a scripted model to try agents on.
 
 It answers every question by letting the built-in policy of one field of science study one
 dataset, and reports what that came to.
@@ -16,7 +16,7 @@ PORT = 8642
 
 def main() -> None:
     """Serve until interrupted."""
-    parser = argparse.ArgumentParser(prog="python -m sciagent.testing.model_server")
+    parser = argparse.ArgumentParser(prog="python -m sciagent.testing.scripted_model")
     parser.add_argument("--port", type=int, default=PORT)
     parser.add_argument("--question", default="powder_diffraction/refine")
     parser.add_argument("--dataset", default="sc2au6")
