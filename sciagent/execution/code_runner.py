@@ -106,7 +106,7 @@ class KernelCode:
         self._pool, self._agent = pool, agent
         self._session = KernelSession(pool.settings.kernel)
         self._lock = threading.RLock()
-        self._paused = False
+        self._paused = self._offloaded = False
         self._timer: threading.Timer | None = None
         self._closed = False
 
@@ -152,7 +152,7 @@ class KernelCode:
             self._make_ready()
             done, skipped, differs = self._repeat()
             self._start_timer()
-        detail = f"{len(done)} cells executed again"
+        detail = f"{len(done)} {'cell' if len(done) == 1 else 'cells'} executed again"
         detail += f"; {differs} differs, later ones were not executed" if differs else ""
         self._tell(KernelChanged(change="recreated", detail=detail))
         return Repetition(
@@ -163,6 +163,7 @@ class KernelCode:
         """End the kernel; the next cell starts a new one, without variables."""
         with self._lock:
             self._end_session("a restart was asked for")
+            self._offloaded = False
 
     def pause(self) -> Pause | None:
         """Take the memory of an idle kernel; none if there is no kernel, or it is paused."""
@@ -183,6 +184,17 @@ class KernelCode:
             )
             return found
 
+    def offload(self) -> None:
+        """End the kernel to free all its memory; its next use makes the state again.
+
+        The state is made from the recorded cells, as by `run_all`: it takes as long as they did.
+        """
+        with self._lock:
+            self._stop_timer()
+            if self._session.is_alive:
+                self._end_session("offloaded; its next use makes the state again")
+                self._offloaded = True
+
     def close(self) -> None:
         """End the kernel for good."""
         with self._lock:
@@ -198,6 +210,9 @@ class KernelCode:
             self._tell(KernelChanged(change="resumed"))
         if self._session.is_alive:
             return ""
+        if self._offloaded:
+            self._offloaded = False
+            return f"The state of the kernel was made again: {self.run_all().detail}."
         said = ""
         if self._session.is_started:
             said = f"The kernel had died meanwhile ({self._session.death})."

@@ -18,7 +18,7 @@ from sciagent.execution.bubblewrap import Confinement, readable_folders, variabl
 from sciagent.workspace.layout import DATA, FIGURES
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446  # system calls, the same on all architectures
-_NO_NEW_PRIVILEGES = 38
+_NO_NEW_PRIVILEGES, _DROP_CAPABILITY, _CAPABILITIES = 38, 24, 64
 _VERSION, _PATH_BENEATH = 1, 1
 _LIST = 0b1000
 _READ = 0b1101  # execute, read a file, read a folder
@@ -95,6 +95,9 @@ def confine(
     for path in devices:
         _allow(rules, path, everything & _OF_FILES)
     library = ctypes.CDLL(None, use_errno=True)
+    for capability in range(_CAPABILITIES):
+        # Root could read the memory of others by one; the program that follows has none.
+        library.prctl(_DROP_CAPABILITY, capability, 0, 0, 0)
     _checked(library.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
     _checked(_system_call(_RESTRICT, rules, 0))
     os.close(rules)

@@ -15,13 +15,35 @@ _PERIOD_S = 0.25
 
 def tree_of(root: int) -> list[int]:
     """List a process and its descendants, parents before their children."""
+    if not (_PROC / str(root)).exists():
+        return []
+    if not (_PROC / "self" / "task" / str(os.getpid()) / "children").exists():
+        return _tree_by_parents(root)
+    found = [root]
+    for process in found:
+        found.extend(_children(process))
+    return found
+
+
+def _children(process: int) -> list[int]:
+    """Read the children of all threads of a process, as systems tell that have the file."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for task in (_PROC / str(process) / "task").iterdir():
+            with contextlib.suppress(OSError):
+                found += map(int, (task / "children").read_text(encoding="ascii").split())
+    return found
+
+
+def _tree_by_parents(root: int) -> list[int]:
+    """Find the descendants by the parent of each process of the machine."""
     children: dict[int, list[int]] = defaultdict(list)
     for entry in _PROC.iterdir():
         if entry.name.isdigit():
             parent = _parent(entry)
             if parent is not None:
                 children[parent].append(int(entry.name))
-    found = [root] if (_PROC / str(root)).exists() else []
+    found = [root]
     for process in found:
         found.extend(children[process])
     return found

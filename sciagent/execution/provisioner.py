@@ -153,7 +153,8 @@ class SandboxProvisioner(LocalProvisioner):
         """Bound the processes of root, for whom the limit of a user does not hold."""
         if os.geteuid() != 0 or not os.access(_PIDS_GROUP, os.W_OK):
             return []
-        group = _PIDS_GROUP / f"sciagent-{self.kernel_id}"
+        _remove_abandoned_groups()
+        group = _PIDS_GROUP / f"sciagent-{os.getpid()}-{self.kernel_id}"
         try:
             group.mkdir(exist_ok=True)
             (group / "pids.max").write_text(str(bounds.processes), encoding="ascii")
@@ -195,6 +196,15 @@ def _limiting(bounds: SandboxLimits) -> list[str]:
 @cache
 def _launcher() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=1, thread_name_prefix="sandbox-launcher")
+
+
+def _remove_abandoned_groups() -> None:
+    """Remove the groups whose owner was killed, so that it could not."""
+    for group in _PIDS_GROUP.glob("sciagent-*"):
+        owner = group.name.split("-")[1]
+        if owner.isdigit() and not Path(f"/proc/{owner}").exists():
+            with contextlib.suppress(OSError):  # its processes are ending still
+                group.rmdir()
 
 
 def _remove_group(group: Path) -> None:

@@ -93,18 +93,23 @@ class AgentGround:
 
         Where there is no sandbox they cannot, and the journal says why.
         """
-        if self.surroundings.code is not None:
-            yield self.surroundings.code
+        around = self.surroundings
+        if around.code is not None:
+            yield around.code
             return
         mode = sandbox_mode()
-        if not mode.is_confined:
+        if not mode.is_confined and not around.allow_unsandboxed:
             text = f"No code is run: there is no sandbox here ({mode.detail}). Do: {mode.remedy}."
             self.mine.journal.append(Noted(text=text, level="warning"))
             yield None
             return
         root, request = self.mine.layout.root, self.mine.request
         inputs = tuple(root / each.path for files in request.inputs.values() for each in files)
-        kernel = KernelSettings(workspace=root, read_only=inputs, threads=request.threads)
+        kernel = KernelSettings(
+            workspace=root, read_only=(*inputs, *around.readable), threads=request.threads,
+            allow_unsandboxed=around.allow_unsandboxed,
+        )  # fmt: skip
+        kernel.require_existing()
         journal = RedactingJournal(self.mine.journal, redactor_for(self.configuration.endpoint))
         pool = KernelPool(journal, CodeSettings(kernel, cancelled=self.stop_waits))
         try:

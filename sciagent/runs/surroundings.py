@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from sciagent.contracts.endpoint import Endpoint
 from sciagent.contracts.ports import CodeRunner, Literature, Model, Observer
@@ -23,7 +24,12 @@ class Surroundings:
     model
         Answers in place of the endpoint.
     literature, code
-        Ports; tools that need an absent one are not offered.
+        Ports; the tools of literature are not offered without it. Without `code`, each agent gets
+        a sandboxed kernel.
+    readable
+        Folders and files that code in the sandbox may read besides the workspace.
+    allow_unsandboxed
+        A person agreed that code runs unconfined where there is no sandbox.
     ask_approval
         Asks a person; without it, answers are waited for in the inbox.
     heard, observer
@@ -35,6 +41,8 @@ class Surroundings:
     model: Model | None = None
     literature: Literature | None = None
     code: CodeRunner | None = None
+    readable: tuple[Path, ...] = ()
+    allow_unsandboxed: bool = False
     ask_approval: AskApproval | None = None
     heard: Heard | None = None
     observer: Observer | None = None

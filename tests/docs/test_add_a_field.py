@@ -41,7 +41,8 @@ def test_the_worked_example_runs_as_typed_and_is_reproduced(installed: Path) -> 
     assert [answer.code for answer in answers] == [0, 0, 0], answers
     assert "trial 1 rejected: fit" in answers[0].output
     assert "Check ambient" in answers[0].output
-    assert "completed: All that was proposed had been tried before. The law holds." in answers[0].output
+    ending = "completed: All that was proposed had been tried before. The law holds."
+    assert ending in answers[0].output
     verdicts = json.loads(answers[2].output.split("\n")[-1])
     assert verdicts["ok"]
     assert verdicts["reproduced"] == verdicts["claims"] == 3

@@ -291,6 +291,19 @@ def test_run_all_makes_the_state_again_and_stops_at_the_first_other_output(
     assert [each.change for each in told(journal, KernelChanged)].count("recreated") == 2
 
 
+def test_an_offloaded_kernel_is_gone_and_its_next_use_makes_the_state_again(
+    runner: KernelCode,
+) -> None:
+    runner.run("x = 1")
+    processes = runner._session.processes()
+    runner.offload()
+    assert all_end_soon(processes)
+    result = runner.run("x")
+    assert result.output.splitlines() == [
+        "The state of the kernel was made again: 1 cell executed again.", "1",
+    ]  # fmt: skip
+
+
 def test_cells_of_an_earlier_owner_stay_in_the_record(root: Path, make_pool: MakePool) -> None:
     first = make_pool()
     first.runner("main").run("x = 1")

@@ -9,7 +9,7 @@ import sciagent
 from sciagent.contracts.events import CellRan, KernelChanged, MessageAdded
 from sciagent.execution.record import executed_cells
 from sciagent.execution.sandbox import sandbox_mode
-from sciagent.runs import ask
+from sciagent.runs import Surroundings, ask
 from sciagent.testing.model_server import ModelServer, calling, in_turn, saying
 from tests.runs.asking import bodies, settings
 
@@ -33,7 +33,11 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     given = folder / "given.csv"
     given.write_text("1,2\n")
     with ModelServer(in_turn(*turns, saying("The value is in data/x.json."))) as server:
-        return ask(settings(server), inputs={"table": given}, out=folder / "runs").path
+        around = Surroundings(readable=(given,))
+        run = ask(
+            settings(server), inputs={"table": given}, out=folder / "runs", surroundings=around
+        )
+    return run.path
 
 
 def test_cells_of_an_agent_run_in_a_sandbox_and_stand_in_the_sealed_record(finished: Path) -> None:
