@@ -6,17 +6,14 @@ from typing import Any, Literal, get_args
 
 from pydantic import JsonValue
 
-from sciagent.contracts.dataset import Dataset
-from sciagent.contracts.domain import Inputs
 from sciagent.contracts.errors import InputError, UnknownNameError
 from sciagent.contracts.events import SegmentOpened
 from sciagent.contracts.ports import Observer
 from sciagent.contracts.run import Command, RunRequest
 from sciagent.contracts.study import Budget
-from sciagent.datasets import load_dataset, resolve
-from sciagent.domains.registry import checked_inputs, checked_settings, question
 from sciagent.runs.agents import require_usable
 from sciagent.runs.asking import is_ask, resume_ask
+from sciagent.runs.checking import checked
 from sciagent.runs.configuration import Asked, Configuration, load_configuration, with_asked
 from sciagent.runs.opened import Run, open_run
 from sciagent.runs.owner import PolicyMaker, own
@@ -76,18 +73,18 @@ def run(  # noqa: PLR0913 - all that a run can be asked, by keyword
     _check_policy(policy)
     if parallel < 1:
         raise InputError(f"{parallel} trials cannot run side by side.", "Give 1 or more.")
-    files, chosen = _checked(name, dataset, _paths(inputs or {}), dict(settings or {}))
+    given = checked(name, dataset, _paths(inputs or {}), settings or {})
     request = RunRequest(
         question=name,
         dataset=dataset,
-        settings=chosen,
+        settings=given.settings,
         policy=policy if isinstance(policy, str) else "human",
         driven_by=_driven_by(configuration) if policy == "model" else {},
         budget=budget or Budget(),
         parallel=parallel,
         seed=seed,
     )
-    layout = create_workspace(Path(out), request, files)
+    layout = create_workspace(Path(out), request, given.files)
     tell_beginning(layout, observer)
     around = Surroundings(observer=observer)
     own(layout, read_request(layout), policy=_maker(policy), surroundings=around)
@@ -99,18 +96,6 @@ def _driven_by(configuration: Configuration | None) -> dict[str, JsonValue]:
     chosen = configuration or load_configuration()
     require_usable(chosen.endpoint)
     return chosen.model_dump(mode="json")
-
-
-def _checked(
-    name: str, dataset: str | None, inputs: Inputs, settings: dict[str, Any]
-) -> tuple[dict[str, tuple[Path, ...]], dict[str, Any]]:
-    """Put what was given over what the dataset brings, and let the domain read it all once."""
-    asked = question(name)
-    data = _dataset_for(name, dataset)
-    files = checked_inputs(asked, {**(resolve(data) if data else {}), **inputs})
-    model = checked_settings(asked, {**(data.settings if data else {}), **settings})
-    asked.build(files, model)
-    return files, model.model_dump(mode="json")
 
 
 def resume(  # noqa: PLR0913 - all that may change when a run goes on, by keyword
@@ -192,18 +177,6 @@ def stop(path: str | Path, author: str = "") -> Command:
 def _open_segment(layout: Layout, budget: Budget) -> None:
     with OwnerLock(layout), JournalFile.open(layout.journal) as journal:
         journal.append(SegmentOpened(reason="It is continued with a new budget.", budget=budget))
-
-
-def _dataset_for(name: str, dataset: str | None) -> Dataset | None:
-    if dataset is None:
-        return None
-    data = load_dataset(dataset)
-    if data.question != name:
-        raise InputError(
-            f"The dataset {dataset!r} is made for {data.question}, not for {name}.",
-            "`sciagent data list` shows which dataset is made for which question.",
-        )
-    return data
 
 
 def _paths(inputs: Files) -> dict[str, tuple[Path, ...]]:

@@ -13,8 +13,8 @@ from sciagent.contracts.errors import InputError, LimitError, UnknownNameError
 from sciagent.contracts.events import StudyOpened
 from sciagent.contracts.study import Abstain, ActionSpec, Batch, Conclusion, Finish, Proposal
 from sciagent.contracts.tree import StudyView, Trial
-from sciagent.datasets import load_dataset, resolve
-from sciagent.domains.registry import checked_inputs, checked_settings, question
+from sciagent.domains.registry import question
+from sciagent.runs.checking import checked
 from sciagent.runs.loops import study_loop
 from sciagent.runs.ownership import Owned
 from sciagent.study.commands import StopFlag
@@ -62,24 +62,17 @@ class RunStudies:
         InputError
             If a file or setting cannot be used; no study is opened then.
         """
-        asked = question(name)
-        data = load_dataset(dataset) if dataset else None
-        if data is not None and data.question != name:
-            raise InputError(f"The dataset {dataset!r} is made for {data.question}.")
-        given = {
-            key: [self.mine.layout.root / path for path in paths] for key, paths in inputs.items()
+        paths = {
+            key: [self.mine.layout.root / path for path in each] for key, each in inputs.items()
         }
-        files = checked_inputs(asked, {**(resolve(data) if data else {}), **given})
-        chosen = self.redactor.value(dict(settings))
-        model = checked_settings(asked, {**(data.settings if data else {}), **chosen})
-        problem = asked.build(files, model)
-        study = self._free_name(asked.name)
+        given = checked(name, dataset or None, paths, self.redactor.value(dict(settings)))
+        study = self._free_name(question(name).name)
         opened = StudyOpened(
             question=name,
-            objective=problem.objective,
+            objective=given.problem.objective,
             budget=self.mine.request.budget,
-            inputs=self._kept(study, files),
-            settings=model.model_dump(mode="json"),
+            inputs=self._kept(study, given.files),
+            settings=given.settings,
         )
         self.mine.journal.append(opened, study=study)
         return study
