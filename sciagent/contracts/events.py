@@ -260,11 +260,34 @@ class KernelChanged(Contract):
     """A kernel began or ended; the event's `span` is the agent that it belongs to."""
 
     kind: Literal["kernel_changed"] = "kernel_changed"
-    change: Literal["started", "died", "ended", "paused", "resumed", "recreated"]
+    change: Literal[
+        "started", "died", "ended", "paused", "resumed", "recreated", "saved", "restored"
+    ]
     sandbox: str = Field(default="", description="How it is confined.")
     detail: str = ""
     resident_before_mib: float | None = Field(default=None, json_schema_extra={"unit": "MiBy"})
     resident_after_mib: float | None = Field(default=None, json_schema_extra={"unit": "MiBy"})
+
+
+class FolderCopied(Contract):
+    """A folder of the user was copied into the workspace, where code may change the copy."""
+
+    kind: Literal["folder_copied"] = "folder_copied"
+    source: str = Field(description="The user's folder, an absolute path.")
+    path: str = Field(description="Its copy, relative to the workspace.")
+    files: dict[str, str] = Field(
+        default_factory=dict, description="SHA-256 of each file when it was copied, by its path."
+    )
+
+
+class ChangeDecided(Contract):
+    """A person accepted or reverted what the run did to a file."""
+
+    kind: Literal["change_decided"] = "change_decided"
+    path: str = Field(description="Relative to the workspace.")
+    decision: Literal["accepted", "reverted"]
+    sha256: str = Field(default="", description="Of the file since then; empty: it is removed.")
+    author: str = ""
 
 
 class Noted(Contract):
@@ -318,6 +341,8 @@ EventBody = Annotated[
     | AgentEnded
     | CellRan
     | KernelChanged
+    | FolderCopied
+    | ChangeDecided
     | Noted
     | SegmentOpened
     | Sealed,

@@ -74,7 +74,7 @@ class Command(Contract):
 
     schema_version: int = SCHEMA_VERSION
     id: str = Field(description="ULID.")
-    command: Literal["stop", "approve", "deny", "steer", "result", "propose"]
+    command: Literal["stop", "approve", "deny", "steer", "result", "propose", "accept", "revert"]
     arguments: dict[str, JsonValue] = Field(default_factory=dict)
     author: str = ""
     time: str = Field(description="UTC, ISO 8601.")

@@ -17,7 +17,7 @@ from sciagent.workspace.layout import Layout
 _LOG = logging.getLogger(__name__)
 _SIZE_LIMIT_BYTES = 1 << 20
 
-CommandName = Literal["stop", "approve", "deny", "steer", "result", "propose"]
+CommandName = Literal["stop", "approve", "deny", "steer", "result", "propose", "accept", "revert"]
 
 
 class InboxFolder:
