@@ -9,7 +9,7 @@ from sciagent.contracts.claim import Verification
 GOOD = {"reproduced": "green", "matched": "green", "quoted": "green"}
 COUNTS = (
     "claims", "reproduced", "matched", "mismatch", "unresolved", "unsupported", "quoted",
-    "not_found", "retracted", "not_machine_checked",
+    "not_found", "retracted", "inference", "not_machine_checked",
 )  # fmt: skip
 
 

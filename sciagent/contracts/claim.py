@@ -6,12 +6,13 @@ from pydantic import Field
 
 from sciagent.contracts.artifact import Artifact
 from sciagent.contracts.citation import Citation
+from sciagent.contracts.literature import Work
 from sciagent.contracts.model import SCHEMA_VERSION, Contract
 from sciagent.contracts.units import Unit
 
 VerdictName = Literal[
     "reproduced", "matched", "mismatch", "unresolved", "unsupported",
-    "quoted", "not_found", "retracted",
+    "quoted", "not_found", "retracted", "inference",
 ]  # fmt: skip
 
 
@@ -110,8 +111,15 @@ class CitationClaim(ClaimText):
     citation: Citation
 
 
+class InferenceClaim(ClaimText):
+    """A statement of the author for which no source is given; it is marked so and not checked."""
+
+    kind: Literal["inference"] = "inference"
+    statement: str
+
+
 Claim = Annotated[
-    NumberClaim | TextClaim | FigureClaim | Statement | CitationClaim,
+    NumberClaim | TextClaim | FigureClaim | Statement | CitationClaim | InferenceClaim,
     Field(discriminator="kind"),
 ]
 
@@ -125,6 +133,7 @@ class ClaimsFile(Contract):
     report_source: str = Field(description="Markdown with tokens in place of every number.")
     required: tuple[str, ...] = Field(description="Claims that the domain says must be there.")
     claims: tuple[Claim, ...]
+    works: tuple[Work, ...] = Field(default=(), description="Those that the claims cite.")
 
 
 class Verdict(Contract):
@@ -162,6 +171,7 @@ class Verification(Contract):
     quoted: int
     not_found: int
     retracted: int
+    inference: int = Field(default=0, description="Statements of the author without a source.")
     not_machine_checked: int = Field(description="Sentences of the report without a claim.")
     ok: bool
     verdicts: tuple[Verdict, ...]
@@ -198,5 +208,8 @@ class ReportRequest(Contract):
     numbers: tuple[ClaimRequest, ...]
     figures: tuple[FigureRequest, ...] = ()
     statements: tuple[Statement, ...] = ()
+    citations: tuple[CitationClaim, ...] = ()
+    inferences: tuple[InferenceClaim, ...] = ()
+    works: tuple[Work, ...] = ()
     required: tuple[str, ...] = ()
     files: tuple[Artifact, ...] = ()

@@ -9,6 +9,7 @@ from pydantic import Field
 from sciagent.contracts.artifact import Artifact
 from sciagent.contracts.conversation import Answer, Message
 from sciagent.contracts.events import Event, EventBody
+from sciagent.contracts.literature import Document, Found
 from sciagent.contracts.model import Contract
 from sciagent.contracts.quantity import measured_in
 from sciagent.contracts.run import Command
@@ -223,27 +224,18 @@ class Model(Protocol):
         ...
 
 
-class Source(Contract):
-    """A piece of text that a tool got from outside, kept under `sources/`."""
-
-    url: str = Field(description="Where it came from; `file:` for the user's own.")
-    title: str = ""
-    sha256: str = Field(description="Of the stored text.")
-    text: str
-
-
 class Literature(Protocol):
     """Searches the web and the literature, and fetches pages."""
 
-    def search(self, query: str) -> Sequence[Source]:
-        """Search the web; each source holds a snippet."""
+    def search(self, query: str) -> Found:
+        """Search the web; each page holds a snippet."""
         ...
 
-    def scholar(self, query: str) -> Sequence[Source]:
-        """Search the scholarly literature; each source holds an abstract."""
+    def scholar(self, query: str) -> Found:
+        """Search the scholarly literature; each work holds its abstract."""
         ...
 
-    def visit(self, url: str) -> Source:
+    def visit(self, url: str) -> Document:
         """Fetch one page or paper as text."""
         ...
 

@@ -102,7 +102,7 @@ def value_in_words(claim: Claim, contents: ReportContents) -> str:
         return f"{claim_in_digits(left)} {words_between(claim, left)} {claim_in_digits(right)}"
     if claim.kind == "figure":
         return "figure"
-    if claim.kind == "citation":
+    if claim.kind == "citation" or claim.kind == "inference":
         return claim.statement
     return claim.value if claim.kind == "text" else claim_in_digits(claim)
 

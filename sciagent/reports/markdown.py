@@ -7,6 +7,7 @@ from sciagent.contracts.claim import (
     Claim,
     ClaimsFile,
     FigureClaim,
+    InferenceClaim,
     NumberClaim,
     Statement,
     TextClaim,
@@ -71,7 +72,7 @@ class ClaimPrinter:
             return escaped(claim_in_digits(claim))
         if isinstance(claim, TextClaim):
             return escaped(claim.value)
-        if isinstance(claim, CitationClaim):
+        if isinstance(claim, CitationClaim | InferenceClaim):
             return escaped(claim.statement)
         if isinstance(claim, FigureClaim):
             return f"figure {self.figures.index(claim.id) + 1}"
@@ -154,6 +155,8 @@ def place_of(claim: Claim) -> tuple[str, str]:
         return claim.path, ""
     if isinstance(claim, CitationClaim):
         return "references.json", claim.citation.work
+    if isinstance(claim, InferenceClaim):
+        return "", "the author's inference"
     return "", f"{claim.left} {SIGNS[claim.operator]} {claim.right}"
 
 

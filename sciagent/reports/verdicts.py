@@ -8,6 +8,7 @@ from sciagent.contracts.claim import (
     CitationClaim,
     Claim,
     FigureClaim,
+    InferenceClaim,
     NumberClaim,
     Source,
     Statement,
@@ -53,6 +54,8 @@ class Judge:
     def _judged(self, claim: Claim) -> tuple[VerdictName, str]:
         if isinstance(claim, CitationClaim):
             return judge_citation(claim, self.evidence.root)
+        if isinstance(claim, InferenceClaim):
+            return "inference", "The author's inference: no source is given for it."
         if isinstance(claim, Statement):
             return self._statement(claim)
         if isinstance(claim, FigureClaim):

@@ -207,6 +207,7 @@ def _verification(
         quoted=count("quoted"),
         not_found=count("not_found"),
         retracted=count("retracted"),
+        inference=count("inference"),
         not_machine_checked=unchecked,
         ok=ok,
         verdicts=tuple(verdicts),

@@ -12,8 +12,9 @@ from sciagent.contracts.agent import AgentOutcome
 from sciagent.contracts.conversation import Message
 from sciagent.contracts.errors import InputError
 from sciagent.contracts.events import Event, EventBody, MessageAdded, OwnerStarted, RunStarted
+from sciagent.contracts.literature import Source
 from sciagent.contracts.model import sha256_text
-from sciagent.contracts.ports import Journal, Source
+from sciagent.contracts.ports import Journal
 from sciagent.contracts.run import RunRequest
 from sciagent.llm.client import EndpointModel
 from sciagent.testing.model_server import ModelServer

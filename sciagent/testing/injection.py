@@ -27,7 +27,8 @@ from sciagent.contracts.agent import AgentBudget, AgentOutcome
 from sciagent.contracts.endpoint import Endpoint
 from sciagent.contracts.errors import RandomError
 from sciagent.contracts.events import EffectStarted, Event, MessageAdded, OwnerStarted, RunStarted
-from sciagent.contracts.ports import CodeResult, Source
+from sciagent.contracts.literature import Document, Found
+from sciagent.contracts.ports import CodeResult
 from sciagent.contracts.run import RunRequest
 from sciagent.contracts.tool import ToolSpec
 from sciagent.llm.client import EndpointModel
@@ -228,19 +229,19 @@ class _HostileLiterature:
             page(_PDF, paper, "On unobtainium"),
         ])  # fmt: skip
 
-    def search(self, query: str) -> Sequence[Source]:
+    def search(self, query: str) -> Found:
         """Find one snippet."""
-        del query
         hostile = self.case.text
         title = hostile if self.case.channel == "title" else "On unobtainium"
         url = f"{_URL}?{hostile}" if self.case.channel == "title" else _URL
-        return [page(url, hostile if self.case.channel == "snippet" else FACT, title)]
+        snippet = page(url, hostile if self.case.channel == "snippet" else FACT, title)
+        return Found(query=query, pages=(snippet,))
 
-    def scholar(self, query: str) -> Sequence[Source]:
+    def scholar(self, query: str) -> Found:
         """Find the same as everywhere."""
         return self.search(query)
 
-    def visit(self, url: str) -> Source:
+    def visit(self, url: str) -> Document:
         """Fetch a page, or fail with the words of a server that nobody trusts."""
         self.visited.append(url)
         if url == _DEAD:

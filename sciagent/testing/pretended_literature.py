@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from sciagent.contracts.errors import RandomError, UnknownNameError
+from sciagent.contracts.literature import Document, Found, Source, SourceAnswer
 from sciagent.contracts.model import sha256_text
-from sciagent.contracts.ports import Source
 
 _WORD = re.compile(r"\w+")
 _SNIPPET = 300
@@ -50,18 +50,18 @@ class PretendedLiterature:
     def __post_init__(self) -> None:
         self.pages = tuple(self.pages)
 
-    def search(self, query: str) -> tuple[Source, ...]:
+    def search(self, query: str) -> Found:
         """Find pages; each holds the part of the text where the first word stands."""
         self._note("search", query)
         return self._found(query, self.pages)
 
-    def scholar(self, query: str) -> tuple[Source, ...]:
+    def scholar(self, query: str) -> Found:
         """Find scholarly pages; each holds the beginning of its text."""
         self._note("scholar", query)
         chosen = [each for each in self.pages if not self.scholarly or each.url in self.scholarly]
         return self._found(query, chosen)
 
-    def visit(self, url: str) -> Source:
+    def visit(self, url: str) -> Document:
         """Fetch a page.
 
         Raises
@@ -77,17 +77,21 @@ class PretendedLiterature:
         known = {each.url: each for each in self.pages}
         if url not in known:
             raise UnknownNameError.among("page", url, known)
-        return known[url]
+        return Document(source=known[url])
 
     def _note(self, kind: str, text: str) -> None:
         with self._lock:
             self.asked.append((kind, text))
 
-    def _found(self, query: str, pages: Iterable[Source]) -> tuple[Source, ...]:
+    def _found(self, query: str, pages: Iterable[Source]) -> Found:
         words = set(_words(query))
         scored = [(_score(each, words), each) for each in pages]
         hits = sorted((each for each in scored if each[0]), key=lambda each: -each[0])
-        return tuple(_snippet(each, words) for _, each in hits[: self.most])
+        snippets = tuple(_snippet(each, words) for _, each in hits[: self.most])
+        answer = SourceAnswer(
+            source="pages", status="ok" if snippets else "no_match", records=len(snippets)
+        )
+        return Found(query=query, pages=snippets, answers=(answer,))
 
 
 def _words(text: str) -> list[str]:

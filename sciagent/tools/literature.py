@@ -1,10 +1,14 @@
 """Tools that search the web and the literature, and read pages."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 from sciagent.contracts.errors import InputError
-from sciagent.contracts.ports import Literature, Source
+from sciagent.contracts.literature import Found, Source, SourceAnswer, Work
+from sciagent.contracts.model import sha256_text
+from sciagent.contracts.ports import Literature
 from sciagent.tools.tool import ToolContext, ToolOutput, tool
+
+_NAMED = 3
 
 
 def _port(context: ToolContext) -> Literature:
@@ -31,7 +35,7 @@ def search(context: ToolContext, query: str) -> ToolOutput:
     query
         Words to look for.
     """
-    return _listed(_port(context).search(_required(query, "query")), query)
+    return _listed(_port(context).search(_required(query, "query")))
 
 
 @tool(read_only=True, approval="never", outside=True)
@@ -43,7 +47,7 @@ def scholar(context: ToolContext, query: str) -> ToolOutput:
     query
         Words to look for, an author, a title, or a DOI.
     """
-    return _listed(_port(context).scholar(_required(query, "query")), query)
+    return _listed(_port(context).scholar(_required(query, "query")))
 
 
 @tool(read_only=True, approval="never", outside=True)
@@ -55,18 +59,50 @@ def visit(context: ToolContext, url: str) -> ToolOutput:
     url
         Address as a search gave it.
     """
-    source = _port(context).visit(_required(url, "address"))
+    source = _port(context).visit(_required(url, "address")).source
     title = f"{source.title}\n\n" if source.title else ""
     return ToolOutput(f"{title}{source.text}", sources=(source,), provenance=source.url)
 
 
-def _listed(sources: Sequence[Source], query: str) -> ToolOutput:
+def _listed(found: Found) -> ToolOutput:
+    works = tuple(_as_source(work) for work in found.works)
+    sources = (*works, *found.pages)
     entries = [
         f"{number}. {source.title or '(no title)'}\n   {source.url}\n   {source.text}"
         for number, source in enumerate(sources, 1)
     ]
-    text = "\n".join(entries) or "Nothing was found."
-    return ToolOutput(text, sources=tuple(sources), provenance=f"query {query}")
+    failed = [_failure(each) for each in found.answers if each.status not in {"ok", "no_match"}]
+    if not entries and not failed:
+        entries = ["Nothing was found."]
+    if not entries:
+        entries = ["Nothing was found, because these did not answer. That proves no absence."]
+    text = "\n".join([*entries, *failed])
+    return ToolOutput(text, sources=sources, provenance=f"query {found.query}")
+
+
+def _as_source(work: Work) -> Source:
+    text = "\n".join(_description(work))
+    url = work.url or (f"https://doi.org/{work.doi}" if work.doi else work.key)
+    return Source(url=url, title=work.title, sha256=sha256_text(text), text=text)
+
+
+def _description(work: Work) -> Iterator[str]:
+    names = ", ".join(author.family for author in work.authors[:_NAMED])
+    more = " and others" if len(work.authors) > _NAMED else ""
+    about = [f"{names}{more}", work.container, str(work.year or ""), work.doi, work.arxiv_id]
+    yield "; ".join(each for each in about if each)
+    if work.status in {"retracted", "corrected"}:
+        yield f"{work.status.upper()} {work.status_date or ''}".strip()
+    if work.full_text:
+        yield f"Full text: {' '.join(work.full_text)}"
+    if work.abstract:
+        yield work.abstract
+
+
+def _failure(answer: SourceAnswer) -> str:
+    again = "" if answer.retry_after_s is None else f", ask again in {answer.retry_after_s:.0f} s"
+    detail = f" ({answer.detail})" if answer.detail else ""
+    return f"{answer.source}: {answer.status}{again}{detail}"
 
 
 LITERATURE = (search, scholar, visit)

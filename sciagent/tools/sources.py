@@ -8,8 +8,8 @@ from threading import Lock
 
 from pydantic import ValidationError
 
+from sciagent.contracts.literature import Source
 from sciagent.contracts.model import sha256_text
-from sciagent.contracts.ports import Source
 from sciagent.workspace.atomic import write_atomic
 from sciagent.workspace.layout import SOURCES
 

@@ -16,7 +16,7 @@ from typing import Any, Concatenate, Literal, ParamSpec
 from pydantic import JsonValue
 
 from sciagent.contracts.conversation import Image
-from sciagent.contracts.ports import Source
+from sciagent.contracts.literature import Source
 from sciagent.contracts.tool import ToolSpec
 from sciagent.tools.boundary import Origin
 from sciagent.tools.context import ToolContext

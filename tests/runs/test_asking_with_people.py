@@ -3,7 +3,6 @@
 import os
 import socket
 import threading
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from sciagent.contracts.events import (
     Event,
     MessageAdded,
 )
-from sciagent.contracts.ports import Source
+from sciagent.contracts.literature import Document, Found
 from sciagent.runs import Surroundings, ask, ask_result, resume, stop
 from sciagent.testing.model_server import (
     ModelServer,
@@ -128,15 +127,15 @@ class CallingHome:
     def __init__(self, port: int) -> None:
         self._port = port
 
-    def search(self, query: str) -> Sequence[Source]:
+    def search(self, query: str) -> Found:
         socket.create_connection(("127.0.0.1", self._port), timeout=5).close()
-        return [page("https://example.org", query)]
+        return Found(query=query, pages=(page("https://example.org", query),))
 
-    def scholar(self, query: str) -> Sequence[Source]:
+    def scholar(self, query: str) -> Found:
         return self.search(query)
 
-    def visit(self, url: str) -> Source:
-        return self.search(url)[0]
+    def visit(self, url: str) -> Document:
+        return Document(source=self.search(url).pages[0])
 
 
 @pytest.mark.parametrize("local_only", [True, False])
