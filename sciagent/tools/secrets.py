@@ -9,12 +9,12 @@ from urllib.parse import quote
 
 from sciagent.contracts.events import Event, EventBody
 from sciagent.contracts.ports import Journal
+from sciagent.workspace.secret_names import is_secret_name
 
 REDACTED = "[redacted]"
 SHORTEST = 8
 """A value shorter than this would take ordinary words out of texts."""
 
-_NAME = re.compile(r"(?:key|token|secret|password|passwd|credentials?)s?$", re.IGNORECASE)
 _SHAPES = re.compile(
     r"\b(?:sk|pk|rk)-[A-Za-z0-9_\-]{16,}"
     r"|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[A-Za-z0-9_\-]{16,}"
@@ -60,7 +60,7 @@ class Redactor:
     @classmethod
     def of_environment(cls, variables: Mapping[str, str]) -> "Redactor":
         """Take the values of all variables whose names say that they hold a secret."""
-        return cls(value for name, value in variables.items() if _NAME.search(name))
+        return cls(value for name, value in variables.items() if is_secret_name(name))
 
     def text(self, text: str) -> str:
         """Text without secrets."""
@@ -83,7 +83,7 @@ class Redactor:
         return value
 
     def _named(self, key: str, value: Any) -> Any:
-        if isinstance(value, str) and len(value) >= SHORTEST and _NAME.search(key):
+        if isinstance(value, str) and len(value) >= SHORTEST and is_secret_name(key):
             return REDACTED
         return self.value(value)
 
