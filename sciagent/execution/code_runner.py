@@ -19,6 +19,13 @@ from sciagent.execution.pausing import PAGE_OUT, Pause, has_swap
 from sciagent.execution.record import Cell, CodeRecord, about
 from sciagent.execution.sandbox import sandbox_mode
 from sciagent.execution.session import CellEnd, KernelSession, KernelSettings, Message
+from sciagent.execution.snapshot import (
+    Snapshot,
+    SnapshotError,
+    lost_in_words,
+    restore_kernel,
+    save_kernel,
+)
 from sciagent.execution.touched import snapshot, touched
 
 _RESULT = {"interrupted": "error"}
@@ -107,6 +114,7 @@ class KernelCode:
         self._session = KernelSession(pool.settings.kernel)
         self._lock = threading.RLock()
         self._paused = self._offloaded = False
+        self._snapshot: Snapshot | None = None
         self._timer: threading.Timer | None = None
         self._closed = False
 
@@ -163,7 +171,7 @@ class KernelCode:
         """End the kernel; the next cell starts a new one, without variables."""
         with self._lock:
             self._end_session("a restart was asked for")
-            self._offloaded = False
+            self._forget_snapshot()
 
     def pause(self) -> Pause | None:
         """Take the memory of an idle kernel; none if there is no kernel, or it is paused."""
@@ -185,34 +193,72 @@ class KernelCode:
             return found
 
     def offload(self) -> None:
-        """End the kernel to free all its memory; its next use makes the state again.
+        """End the kernel to free all its memory; its next use brings the state back.
 
-        The state is made from the recorded cells, as by `run_all`: it takes as long as they did.
+        Its variables are saved to files and read by a fresh kernel; what cannot be saved is said
+        to be lost. Where that fails, the recorded cells are executed again, as by `run_all`.
         """
         with self._lock:
             self._stop_timer()
+            self._wake()
             if self._session.is_alive:
-                self._end_session("offloaded; its next use makes the state again")
+                self._snapshot = self._saved()
+                self._end_session("offloaded; its next use brings the state back")
                 self._offloaded = True
+
+    def _saved(self) -> Snapshot | None:
+        try:
+            snapshot = save_kernel(self._session)
+        except SnapshotError as error:
+            self._tell(Noted(text=f"{error} Its cells will be executed again.", level="warning"))
+            return None
+        self._tell(KernelChanged(change="saved", detail=str(snapshot)))
+        return snapshot
+
+    def _brought_back(self) -> str:
+        """Bring the state of an offloaded kernel back, and say how."""
+        snapshot, self._snapshot, self._offloaded = self._snapshot, None, False
+        if snapshot is not None:
+            self._start()
+            try:
+                lost = restore_kernel(self._session, snapshot)
+            except SnapshotError as error:
+                self._tell(Noted(text=str(error), level="warning"))
+            else:
+                detail = f"; {lost_in_words(lost)}" if lost else ""
+                detail = f"{snapshot.names} variables read back{detail}"
+                self._tell(KernelChanged(change="restored", detail=detail))
+                return f"The kernel was offloaded meanwhile: {detail}."
+        return f"The state of the kernel was made again: {self.run_all().detail}."
+
+    def _wake(self) -> None:
+        """Let a paused kernel go on."""
+        if self._paused:
+            self._session.resume()
+            self._paused = False
+            self._tell(KernelChanged(change="resumed"))
 
     def close(self) -> None:
         """End the kernel for good."""
         with self._lock:
             self._closed = True
             self._stop_timer()
+            self._forget_snapshot()
             self._end_session("")
+
+    def _forget_snapshot(self) -> None:
+        self._offloaded = False
+        if self._snapshot is not None:
+            self._snapshot.remove()
+            self._snapshot = None
 
     def _make_ready(self) -> str:
         """See to a kernel that answers; say so if it is another than the agent knows."""
-        if self._paused:
-            self._session.resume()
-            self._paused = False
-            self._tell(KernelChanged(change="resumed"))
+        self._wake()
         if self._session.is_alive:
             return ""
         if self._offloaded:
-            self._offloaded = False
-            return f"The state of the kernel was made again: {self.run_all().detail}."
+            return self._brought_back()
         said = ""
         if self._session.is_started:
             said = f"The kernel had died meanwhile ({self._session.death})."

@@ -133,6 +133,19 @@ class KernelSession:
         provisioner = self._manager.provisioner if self._manager is not None else None
         return str(getattr(provisioner, "killed_because", "")) or "its process ended"
 
+    @property
+    def runtime_folder(self) -> Path:
+        """Folder that the kernel shares with its owner, outside of the workspace.
+
+        Raises
+        ------
+        ResourceError
+            If there is no kernel.
+        """
+        if self._folder is None:
+            raise ResourceError("There is no kernel.", "Start it.")
+        return self._folder
+
     def start(self) -> None:
         """Start the kernel and wait until it answers.
 

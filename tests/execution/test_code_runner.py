@@ -291,13 +291,64 @@ def test_run_all_makes_the_state_again_and_stops_at_the_first_other_output(
     assert [each.change for each in told(journal, KernelChanged)].count("recreated") == 2
 
 
-def test_an_offloaded_kernel_is_gone_and_its_next_use_makes_the_state_again(
-    runner: KernelCode,
+_STATE = """
+import random, collections
+import numpy as np, numpy.linalg as algebra
+x = np.arange(6.0).reshape(2, 3)
+same = x
+class Atom:
+    def __init__(self, z): self.z = z
+    def heavier(self, other): return self.z > other.z
+atoms = [Atom(9), Atom(20)]
+first = atoms[0]
+def scaled(a, k=3): return k * a + offset
+offset = 1
+square = lambda value: value ** 2
+counts = collections.Counter("aab")
+random.seed(4); np.random.seed(4)
+%cd -q figures
+"""
+
+
+def test_an_offloaded_kernel_is_gone_and_its_next_use_brings_its_variables_back(
+    runner: KernelCode, journal: JournalFile
 ) -> None:
-    runner.run("x = 1")
+    assert runner.run(_STATE).status == "ok"
     processes = runner._session.processes()
     runner.offload()
     assert all_end_soon(processes)
+    result = runner.run(
+        "x[0, 0] = 7; print(same[0, 0], first is atoms[0], atoms[1].heavier(first), scaled(2),"
+        " square(3), counts['a'], algebra.norm([3, 4]), random.random(), np.random.rand())\n"
+        "import os; print(os.path.basename(os.getcwd()), get_ipython().execution_count)"
+    )
+    said, values, place = result.output.splitlines()
+    assert said.startswith("The kernel was offloaded meanwhile: ")
+    assert values == "7.0 True True 7 9 2 5.0 0.23604808973743452 0.9670298390136767"
+    assert place == "figures 3"
+    changes = [each.change for each in told(journal, KernelChanged)]
+    assert changes == ["started", "saved", "ended", "started", "restored"]
+
+
+def test_what_cannot_be_saved_is_named_as_lost_and_the_rest_is_kept(
+    runner: KernelCode, root: Path
+) -> None:
+    runner.run("kept = [1, 2]; numbers = (i for i in range(3)); log = open('figures/log', 'w')")
+    runner.offload()
+    assert not list(root.rglob("*.dill"))
+    result = runner.run("print(kept); numbers")
+    assert "log (an open file), numbers (generator: cannot pickle" in result.output
+    assert "[1, 2]" in result.output
+    assert result.status == "error"
+
+
+def test_a_snapshot_that_was_damaged_is_replaced_by_executing_the_cells_again(
+    runner: KernelCode,
+) -> None:
+    runner.run("x = 1")
+    runner.offload()
+    assert runner._snapshot is not None
+    (runner._snapshot.folder / "saved" / "objects.dill").write_bytes(b"no")
     result = runner.run("x")
     assert result.output.splitlines() == [
         "The state of the kernel was made again: 1 cell executed again.", "1",

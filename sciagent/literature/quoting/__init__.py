@@ -1,0 +1,1 @@
+"""Quotes: where they stand in a stored text, and whether they support what is stated."""
