@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 
 import sciagent
+from sciagent.workspace.secret_names import without_secrets
 
 KERNEL_NAME = "sciagent-interpreter"
+LAUNCHER = (sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}")
 _LONGEST_SOCKET_PATH = 95
 _THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -24,16 +27,25 @@ _THREAD_VARIABLES = (
 class InterpreterSpecs(KernelSpecManager):
     """Knows one kernel: the interpreter that runs now."""
 
+    command: Sequence[str] = LAUNCHER
+    provisioner: dict[str, Any] | None = None
+
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
         """Describe the kernel; the name is not looked up anywhere."""
         return KernelSpec(
-            argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+            argv=list(self.command),
             display_name=kernel_name,
             language="python",
+            interrupt_mode="message" if self.provisioner else "signal",
+            metadata={"kernel_provisioner": self.provisioner} if self.provisioner else {},
         )
 
 
-def kernel_manager(folder: Path) -> AsyncKernelManager:
+def kernel_manager(
+    folder: Path,
+    command: Sequence[str] = LAUNCHER,
+    provisioner: dict[str, Any] | None = None,
+) -> AsyncKernelManager:
     """Make the manager of a kernel that has not been started.
 
     Parameters
@@ -41,8 +53,14 @@ def kernel_manager(folder: Path) -> AsyncKernelManager:
     folder
         Empty folder that only this user can enter: it holds the connection file and, where its
         path is short enough for them, the sockets, so that nothing listens on the network.
+    command
+        What starts the kernel.
+    provisioner
+        Who starts it, as in a kernel specification; such a kernel is interrupted by message.
     """
-    manager = AsyncKernelManager(kernel_name=KERNEL_NAME, kernel_spec_manager=InterpreterSpecs())
+    specs = InterpreterSpecs()
+    specs.command, specs.provisioner = command, provisioner
+    manager = AsyncKernelManager(kernel_name=KERNEL_NAME, kernel_spec_manager=specs)
     manager.connection_file = str(folder / "connection.json")
     sockets = str(folder / "socket")
     if len(sockets) <= _LONGEST_SOCKET_PATH:
@@ -50,8 +68,8 @@ def kernel_manager(folder: Path) -> AsyncKernelManager:
     return manager
 
 
-def clean_environment(profile: Path, threads: int) -> dict[str, Any]:
-    """Environment of a kernel: no start-up files of the user, the same sciagent as here.
+def clean_environment(profile: Path, threads: int) -> dict[str, str]:
+    """Environment of a kernel: no secrets, no start-up files of the user, the same sciagent.
 
     Parameters
     ----------
@@ -64,7 +82,7 @@ def clean_environment(profile: Path, threads: int) -> dict[str, Any]:
     inherited = os.environ.get("PYTHONPATH", "")
     search = [package, *(part for part in inherited.split(os.pathsep) if part and part != package)]
     return {
-        **os.environ,
+        **without_secrets(os.environ),
         **dict.fromkeys(_THREAD_VARIABLES, str(threads)),
         "IPYTHONDIR": str(profile),
         "MPLBACKEND": "Agg",

@@ -192,6 +192,7 @@ def _execute(notebook: "NotebookNode", deadline: float, directory: Path, threads
     from nbclient import NotebookClient
 
     from sciagent.execution.kernel import clean_environment, kernel_manager
+    from sciagent.execution.runtime_folder import runtime_folder
 
     def left(_cell: Any) -> int:
         return max(1, round(deadline - time.monotonic()))
@@ -203,8 +204,8 @@ def _execute(notebook: "NotebookNode", deadline: float, directory: Path, threads
         reply = execute_reply["content"]["status"]
         _mark(cell, status="completed" if reply == "ok" else "failed", finished=utc_timestamp())
 
-    with tempfile.TemporaryDirectory(prefix="sciagent-kernel-") as folder:
-        manager = kernel_manager(Path(folder))
+    with runtime_folder() as folder:
+        manager = kernel_manager(folder)
         client = NotebookClient(
             notebook,
             km=manager,
@@ -215,7 +216,7 @@ def _execute(notebook: "NotebookNode", deadline: float, directory: Path, threads
             on_cell_execute=on_start,
             on_cell_executed=on_executed,
         )
-        client.execute(cleanup_kc=True, env=clean_environment(Path(folder) / "profile", threads))
+        client.execute(cleanup_kc=True, env=clean_environment(folder / "profile", threads))
 
 
 def _mark(cell: "NotebookNode", **values: str) -> None:

@@ -4,138 +4,51 @@ Papermill's own engine calls every cell ``completed`` after a timeout or a dead 
 that never ran. Here a cell is ``completed`` only if the kernel said so, ``failed`` if it raised or
 was cut off, and ``pending`` if it was never begun.
 
-Limits come from Python, or from the notebook's metadata, where plain papermill ignores them::
+Kernels of this interpreter run in the sandbox. Limits, and what may be read there, come from
+Python or from the notebook's metadata, where plain papermill ignores them::
 
-    {"sciagent": {"timeout_s": 600, "cell_timeout_s": 60, "memory_mib": 2000}}
+    {"sciagent": {"timeout_s": 600, "cell_timeout_s": 60, "memory_mib": 2000,
+                  "sandbox": true, "readable": ["../measured"]}}
 """
 
 import contextlib
 import resource
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, TypedDict, Unpack
 
-from papermill.clientwrap import PapermillNotebookClient
-from papermill.engines import NBClientEngine, NotebookExecutionManager
+from papermill.engines import NBClientEngine
 from papermill.log import logger
-from pydantic import Field, ValidationError
 
-from sciagent.contracts.errors import InputError, LimitError, RandomError, ResourceError
-from sciagent.contracts.model import Contract, sha256_text
-from sciagent.execution.kernel import KERNEL_NAME, clean_environment, kernel_manager
+from sciagent.contracts.errors import RandomError, ResourceError
+from sciagent.execution.kernel import KERNEL_NAME
 from sciagent.execution.kernel_watch import MemoryWatch
-from sciagent.execution.notebook import UNSANDBOXED, CellError
+from sciagent.execution.notebook import CellError
+from sciagent.execution.notebook_end import NotebookEnd, limits_of
+from sciagent.execution.notebook_kernel import OWN_KERNELS, NotebookKernel, notebook_kernel
 from sciagent.execution.notebook_limits import NotebookLimits
-from sciagent.workspace.clock import utc_timestamp
+from sciagent.execution.notebook_sandbox import (
+    NotebookSandbox,
+    SandboxRequest,
+    notebook_sandbox,
+    requested,
+)
+from sciagent.execution.truthful_client import Observer, TruthfulClient
+from sciagent.execution.truthful_execution import CellProgress, Heard, TruthfulExecution
 
 ENGINE = "sciagent"
-OWN_KERNELS = frozenset({KERNEL_NAME, "python3", "python"})
-"""Kernels by these names are this very interpreter, whatever is installed under the name."""
-_TETHERED = ("-m", "sciagent.execution.tethered_kernel", "-f", "{connection_file}")
-_LEAST_TIME_S = 0.05
 _MIB = 1024 * 1024
 
-CellStatus = Literal["not run", "running", "completed", "failed", "interrupted"]
+__all__ = [
+    "ENGINE", "CellProgress", "MemoryLimitError", "TruthfulEngine", "run_with_papermill",
+]  # fmt: skip
 
 
 class MemoryLimitError(ResourceError):
     """A notebook's kernel held more memory than it may."""
 
     kind = "resource.memory"
-
-
-class CellProgress(Contract):
-    """What just happened to a cell of a notebook that is being run."""
-
-    cell: int = Field(ge=1, description="Its place among all cells, from 1.")
-    cells: int
-    status: CellStatus
-    time: str = Field(description="UTC, ISO 8601.")
-
-
-Heard = Callable[[CellProgress], None]
-
-
-class TruthfulExecution(NotebookExecutionManager):  # type: ignore[misc]
-    """Keeps the notebook's metadata while it is run."""
-
-    def notebook_start(self, **more: Any) -> None:
-        """Note of every cell that it was not run."""
-        for cell in self.nb.cells:
-            cell.metadata["sciagent"] = {
-                "status": "not run",
-                "source_sha256": sha256_text(cell.source),
-            }
-        super().notebook_start(**more)
-
-    def cell_start(self, cell: Any, cell_index: int | None = None, **more: Any) -> None:
-        """Note that a cell has begun."""
-        self.mark(cell, "running", started=utc_timestamp())
-        super().cell_start(cell, cell_index, **more)
-
-    def cell_interrupted(self, cell: Any) -> None:
-        """Note that a cell was begun and did not come to its end."""
-        self.mark(cell, "interrupted", finished=utc_timestamp())
-        cell.metadata.papermill["status"] = self.FAILED
-        cell.metadata.papermill["exception"] = True
-        self.nb.metadata.papermill["exception"] = True
-
-    def mark(self, cell: Any, status: CellStatus, **more: str) -> None:
-        """Note what became of a cell."""
-        cell.metadata["sciagent"] = {**cell.metadata["sciagent"], "status": status, **more}
-
-    def notebook_complete(self, **_more: Any) -> None:
-        """Note the end of the notebook; cells that were not run stay as they are."""
-        self.end_time = self.now()
-        told = self.nb.metadata.papermill
-        told["end_time"] = self.end_time.isoformat()
-        told["duration"] = (self.end_time - self.start_time).total_seconds()
-        self.cleanup_pbar()
-        self.save()
-
-
-class TruthfulClient(PapermillNotebookClient):  # type: ignore[misc]
-    """Runs the cells one by one and notes of each what became of it."""
-
-    heard: Heard | None = None
-
-    def papermill_execute_cells(self) -> None:
-        """Run the cells up to the first that fails or is cut off."""
-        for index, cell in enumerate(self.nb.cells):
-            self.nb_man.cell_start(cell, index)
-            self._tell(index, "running")
-            try:
-                completed = self._executed(cell, index)
-            except BaseException:
-                self.nb_man.cell_interrupted(self.nb.cells[index])
-                self._tell(index, "interrupted")
-                raise
-            status: CellStatus = "completed" if completed else "failed"
-            self.nb_man.mark(self.nb.cells[index], status, finished=utc_timestamp())
-            self.nb_man.cell_complete(self.nb.cells[index], cell_index=index)
-            self._tell(index, status)
-            if not completed:
-                break
-
-    def _executed(self, cell: Any, index: int) -> bool:
-        from nbclient.exceptions import CellExecutionError
-
-        try:
-            self.execute_cell(cell, index)
-        except CellExecutionError as error:
-            self.nb_man.cell_exception(self.nb.cells[index], cell_index=index, exception=error)
-            return False
-        return True
-
-    def _tell(self, index: int, status: CellStatus) -> None:
-        if self.heard is not None:
-            self.heard(
-                CellProgress(
-                    cell=index + 1, cells=len(self.nb.cells), status=status, time=utc_timestamp()
-                )
-            )
 
 
 class TruthfulEngine(NBClientEngine):  # type: ignore[misc]
@@ -151,7 +64,10 @@ class TruthfulEngine(NBClientEngine):  # type: ignore[misc]
             As papermill gives them.
         options
             As for papermill's own engine (`execution_timeout` is the time of a cell), and
-            `limits` (`NotebookLimits`), `heard` (told each `CellProgress`) and `threads`.
+            `limits` (`NotebookLimits`), `heard` (told each `CellProgress`), `threads`; `sandbox`,
+            `readable` and `allow_unsandboxed` as for `run_with_papermill`, over what the
+            notebook's metadata ask for; and `named`, values that may name files to be readable,
+            in place of the parameters.
 
         Raises
         ------
@@ -159,9 +75,11 @@ class TruthfulEngine(NBClientEngine):  # type: ignore[misc]
             If the time of a cell or of the notebook is over.
         ResourceError
             If the kernel dies, cannot be started, or holds too much memory.
+        RefusedSandboxError
+            If a sandbox was asked for and there is none.
         """
         kept = ("output_path", "progress_bar", "log_output", "autosave_cell_every")
-        about = {name: options.pop(name) for name in kept if name in options}
+        about = {name: options[name] for name in kept if name in options}
         execution = TruthfulExecution(nb, **about)
         execution.notebook_start()
         begin = time.monotonic()
@@ -176,88 +94,81 @@ class TruthfulEngine(NBClientEngine):  # type: ignore[misc]
         cls, nb_man: TruthfulExecution, kernel_name: str, **options: Any
     ) -> None:
         """Run the cells in a kernel of their own, within the limits."""
-        limits = _limits(nb_man.nb, options)
-        end = _End(nb_man, limits, options.get("begin", time.monotonic()))
-        nb_man.nb.metadata["sciagent"] = {
-            **nb_man.nb.metadata.get("sciagent", {}),
-            "execution": {
-                "engine": ENGINE,
-                "kernel": kernel_name,
-                "sandbox": UNSANDBOXED,
-                "limits": limits.model_dump(mode="json"),
-            },
-        }
-        with _kernel(kernel_name, int(options.get("threads", 1))) as (manager, start):
-            client = TruthfulClient(
-                nb_man,
-                km=manager,
-                timeout_func=end.left_s,
-                startup_timeout=options.get("start_timeout", 60),
-                kernel_name=kernel_name,
-                log=logger,
-                log_output=options.get("log_output", False),
-                stdout_file=options.get("stdout_file"),
-                stderr_file=options.get("stderr_file"),
-            )
-            client.heard = options.get("heard")
-            _run(client, end, start)
+        limits = limits_of(nb_man.nb, options)
+        sandbox = _sandbox(nb_man.nb, kernel_name, options)
+        end = NotebookEnd(nb_man, limits, options.get("begin", time.monotonic()))
+        threads = int(options.get("threads", 1))
+        with notebook_kernel(kernel_name, sandbox, threads, limits.memory_mib) as kernel:
+            client = _client(nb_man, kernel, kernel_name, end, options)
+            client.observer = Observer(sandbox, kernel.asked, nb_man.saved_as(sandbox.directory))
+            nb_man.nb.metadata["sciagent"] = {
+                **nb_man.nb.metadata.get("sciagent", {}),
+                "execution": {
+                    "engine": ENGINE,
+                    "kernel": kernel_name,
+                    "sandbox": str(sandbox),
+                    "readable": list(map(str, sandbox.readable)),
+                    "limits": limits.model_dump(mode="json"),
+                },
+            }
+            _run(client, end, kernel)
 
 
-class _End:
-    """When and why a notebook must end."""
-
-    def __init__(self, execution: TruthfulExecution, limits: NotebookLimits, begin: float) -> None:
-        self.limits = limits
-        self.execution = execution
-        self._deadline = None if limits.timeout_s is None else begin + limits.timeout_s
-
-    def left_s(self, _cell: Any = None) -> float | None:
-        """Time that a cell which begins now may take."""
-        whole = None if self._deadline is None else self._deadline - time.monotonic()
-        times = [each for each in (whole, self.limits.cell_timeout_s) if each is not None]
-        return max(_LEAST_TIME_S, min(times)) if times else None
-
-    def over(self) -> LimitError:
-        """Say whose time was over."""
-        late = self._deadline is not None and time.monotonic() >= self._deadline
-        given_s = self.limits.timeout_s if late else self.limits.cell_timeout_s
-        what = "the notebook" if late else "a cell"
-        return LimitError(
-            f"The {given_s:g} s of {what} were over in {self.place()}.", "Allow more time."
-        )
-
-    def place(self) -> str:
-        """Name the cell that was cut off."""
-        for number, cell in enumerate(self.execution.nb.cells, 1):
-            if cell.metadata["sciagent"]["status"] in {"running", "interrupted"}:
-                return f"cell {number} ({cell.get('id', 'without an id')})"
-        return "no cell"
+def _client(
+    execution: TruthfulExecution,
+    kernel: NotebookKernel,
+    name: str,
+    end: NotebookEnd,
+    options: Mapping[str, Any],
+) -> TruthfulClient:
+    client = TruthfulClient(
+        execution,
+        km=kernel.manager,
+        timeout_func=end.left_s,
+        startup_timeout=options.get("start_timeout", 60),
+        kernel_name=name,
+        log=logger,
+        log_output=options.get("log_output", False),
+        stdout_file=options.get("stdout_file"),
+        stderr_file=options.get("stderr_file"),
+    )
+    client.heard = options.get("heard")
+    return client
 
 
-def _run(client: TruthfulClient, end: _End, start: dict[str, Any]) -> None:
+def _run(client: TruthfulClient, end: NotebookEnd, kernel: NotebookKernel) -> None:
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
     try:
-        _start(client, start)
+        _start(client, kernel.start)
     except RuntimeError as error:
         raise RandomError(f"The kernel did not start: {error}.", "Run it again.") from error
-    process = int(client.km.provisioner.pid)
-    watch = MemoryWatch(process, end.limits.memory_mib)
+    is_confined = client.observer.sandbox.mode is not None
+    provisioner = client.km.provisioner
+    watch = MemoryWatch(provisioner.pid, None if is_confined else end.limits.memory_mib)
     try:
         with watch:
-            _bound(process, end.limits.memory_mib)
+            if not is_confined:
+                _bound(provisioner.pid, end.limits.memory_mib)
             client.execute(cleanup_kc=True)
     except CellTimeoutError as error:
         raise end.over() from error
     except DeadKernelError as error:
-        if watch.exceeded:
-            raise MemoryLimitError(
-                f"More than {end.limits.memory_mib:g} MiB were held in {end.place()}.",
-                "Allow more memory or make the task smaller.",
-            ) from error
-        raise ResourceError(
-            f"The kernel died in {end.place()}.", "Give it more memory or a smaller task."
-        ) from error
+        reason = "of memory" if watch.exceeded else getattr(provisioner, "killed_because", "")
+        raise _death(reason, end) from error
+
+
+def _death(reason: str, end: NotebookEnd) -> ResourceError:
+    """Say why a kernel died, as far as that is known."""
+    if "of memory" in reason and end.limits.memory_mib is not None:
+        return MemoryLimitError(
+            f"More than {end.limits.memory_mib:g} MiB were held in {end.place()}.",
+            "Allow more memory or make the task smaller.",
+        )
+    why = f": {reason}" if reason else ""
+    return ResourceError(
+        f"The kernel died in {end.place()}{why}.", "Give it more memory or a smaller task."
+    )
 
 
 def _start(client: TruthfulClient, start: dict[str, Any]) -> None:
@@ -265,6 +176,7 @@ def _start(client: TruthfulClient, start: dict[str, Any]) -> None:
         client.create_kernel_manager()
     client.start_new_kernel(**start)
     client.start_new_kernel_client()
+    client.kernel_id = str(client.km.kernel_id)
 
 
 def _bound(process: int, memory_mib: float | None) -> None:
@@ -275,35 +187,34 @@ def _bound(process: int, memory_mib: float | None) -> None:
             resource.prlimit(process, resource.RLIMIT_DATA, (limit, limit))
 
 
-@contextlib.contextmanager
-def _kernel(name: str, threads: int) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Make the manager of the kernel, and what it is started with; none for foreign kernels."""
-    if name not in OWN_KERNELS:
-        yield None, {}
-        return
-    with tempfile.TemporaryDirectory(prefix="sciagent-kernel-") as folder:
-        manager = kernel_manager(Path(folder))
-        spec = manager.kernel_spec
-        assert spec is not None
-        spec.argv = [spec.argv[0], *_TETHERED]
-        environment = clean_environment(Path(folder) / "profile", threads)
-        yield manager, {"env": environment, "cwd": str(Path.cwd())}
+def _sandbox(notebook: Any, kernel: str, options: Mapping[str, Any]) -> NotebookSandbox:
+    readable = options.get("readable")
+    asked = SandboxRequest(
+        sandbox=options.get("sandbox"),
+        readable=None if readable is None else tuple(map(str, readable)),
+    )
+    named = options.get("named")
+    if named is None:
+        named = notebook.metadata.papermill.get("parameters") or {}
+    is_own = kernel in OWN_KERNELS
+    return notebook_sandbox(
+        asked.over(requested(notebook.metadata.get("sciagent", {}))),
+        "" if is_own else f"the kernel {kernel} is not of this interpreter",
+        Path.cwd(),
+        named,
+        allow_unsandboxed=bool(options.get("allow_unsandboxed", False)),
+    )
 
 
-def _limits(notebook: Any, options: dict[str, Any]) -> NotebookLimits:
-    asked: NotebookLimits = options.get("limits") or NotebookLimits()
-    if asked.cell_timeout_s is None and options.get("execution_timeout"):
-        asked = asked.model_copy(update={"cell_timeout_s": float(options["execution_timeout"])})
-    told = notebook.metadata.get("sciagent", {})
-    names = NotebookLimits.model_fields
-    try:
-        own = NotebookLimits(**{name: told[name] for name in names if name in told})
-    except ValidationError as error:
-        raise InputError(
-            f"The notebook's limits cannot be used: {error.errors()[0]['msg']}.",
-            "Correct `sciagent` in its metadata.",
-        ) from error
-    return asked.over(own)
+class ConfinementOptions(TypedDict, total=False):
+    """How `run_with_papermill` confines a notebook."""
+
+    sandbox: bool
+    """Whether the kernel runs in the sandbox; so it does if this is not given."""
+    readable: tuple[Path, ...]
+    """What can be read besides the working directory and what parameters name."""
+    allow_unsandboxed: bool
+    """A person agreed to run it without a sandbox, where there is none."""
 
 
 def run_with_papermill(
@@ -314,6 +225,7 @@ def run_with_papermill(
     directory: Path,
     limits: NotebookLimits | None = None,
     heard: Heard | None = None,
+    **confinement: Unpack[ConfinementOptions],
 ) -> None:
     """Run a notebook with papermill and this engine.
 
@@ -329,12 +241,14 @@ def run_with_papermill(
         Bounds; over those of the notebook's metadata.
     heard
         Is told what becomes of each cell.
+    confinement
+        As in `ConfinementOptions`. What the notebook's metadata ask for does not count here.
 
     Raises
     ------
     InputError
         If the file is no notebook, or a cell raises.
-    LimitError, ResourceError
+    LimitError, ResourceError, RefusedSandboxError
         As the engine raises them.
     """
     from papermill import execute_notebook
@@ -346,16 +260,26 @@ def run_with_papermill(
         execute_notebook(
             str(source), str(output), parameters, engine_name=ENGINE, kernel_name=KERNEL_NAME,
             language="python", progress_bar=False, cwd=str(directory), limits=limits, heard=heard,
+            named=parameters, **{"sandbox": True, "readable": (), **confinement},
         )  # fmt: skip
     except PapermillExecutionError as error:
-        raise _cell_error(error, limits) from error
+        raise _cell_error(error, limits, _hint(output)) from error
 
 
-def _cell_error(error: Any, limits: NotebookLimits | None) -> Exception:
+def _hint(output: Path) -> str:
+    import nbformat
+
+    cells = nbformat.read(output, as_version=4).cells  # type: ignore[no-untyped-call]
+    hints = (cell.metadata.get("sciagent", {}).get("hint", "") for cell in cells)
+    return next(filter(None, hints), "")
+
+
+def _cell_error(error: Any, limits: NotebookLimits | None, hint: str) -> Exception:
     reason = f"{error.ename}: {error.evalue}".removesuffix(": ")
     if error.ename == "MemoryError" and limits is not None and limits.memory_mib is not None:
         return MemoryLimitError(
             f"A cell asked for more than {limits.memory_mib:g} MiB. {reason}",
             "Allow more memory or make the task smaller.",
         )
-    return CellError(f"Cell {error.cell_index + 1} failed. {reason}", "Mend what it names.")
+    remedy = hint or "Mend what it names."
+    return CellError(f"Cell {error.cell_index + 1} failed. {reason}", remedy)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sciagent.contracts.errors import InputError
 from sciagent.contracts.ports import ProcessLimits, ProcessResult
+from sciagent.workspace.secret_names import without_secrets
 
 _POLL_S = 0.05
 _TAIL_BYTES = 8000
@@ -69,7 +70,7 @@ def _start(
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            env={**os.environ, "OMP_NUM_THREADS": str(threads)},
+            env={**without_secrets(os.environ), "OMP_NUM_THREADS": str(threads)},
             start_new_session=True,
             preexec_fn=bound_memory,  # noqa: PLW1509 - workers start it with one thread
         )

@@ -104,6 +104,15 @@ def test_start_up_files_of_the_user_are_not_read(
     assert text_of(tmp_path / "out.ipynb", 1) == "False\n"
 
 
+def test_the_kernel_does_not_get_the_secrets_of_its_caller(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "a-secret-value")
+    source = notebook_of(tmp_path, "import os; print('SOME_API_KEY' in os.environ)")
+    run_notebook(source, tmp_path / "out.ipynb", {}, timeout_s=60, directory=tmp_path)
+    assert text_of(tmp_path / "out.ipynb", 1) == "False\n"
+
+
 @pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b"\xff\xfe", b'{"cells": 3}'])
 def test_a_file_that_is_no_notebook_is_refused_and_nothing_is_written(
     tmp_path: Path, content: bytes

@@ -14,7 +14,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from sciagent.contracts.errors import InputError, LimitError, ResourceError
-from sciagent.contracts.model import sha256_text
+from sciagent.contracts.model import canonical_json, sha256_text
 from sciagent.execution.notebook import CellError
 from sciagent.execution.notebook_limits import NotebookLimits
 from sciagent.execution.papermill_engine import (
@@ -23,6 +23,7 @@ from sciagent.execution.papermill_engine import (
     run_with_papermill,
 )
 from sciagent.execution.papermill_entry import SciagentEngine
+from sciagent.execution.process_tree import tree_of
 
 MARKER = "papermill-error-cell-tag"
 HANG = "print('so far', flush=True)\nimport time; time.sleep(60)"
@@ -32,6 +33,11 @@ import subprocess, sys
 code = "import time; b = b'1' * (3 * 10**8); time.sleep(30)"
 both = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]
 print([each.wait() for each in both])
+"""
+REACHING = """
+import socket
+open('made.txt', 'w').close()
+print(socket.socket().connect_ex(('127.0.0.1', 9)) != 0)
 """
 CUT_OFF = ["completed", "completed", "failed", "pending", "pending"]
 
@@ -58,7 +64,9 @@ def statuses(folder: Path) -> list[str]:
 
 def run(folder: Path, sources: Sequence[str], **options: Any) -> None:
     source = notebook_of(folder, "a = 1", *sources)
-    run_with_papermill(source, folder / "out.ipynb", {"a": 2}, directory=folder, **options)
+    run_with_papermill(
+        source, folder / "out.ipynb", {"a": 2}, directory=folder, allow_unsandboxed=True, **options
+    )
 
 
 def test_papermill_finds_the_engine_by_its_name() -> None:
@@ -76,15 +84,30 @@ def test_a_notebook_that_ran_to_its_end_says_so_of_every_cell(tmp_path: Path) ->
     ]  # fmt: skip
     metadata = nbformat.read(tmp_path / "out.ipynb", as_version=4).metadata
     assert metadata["papermill"]["exception"] is None
-    assert metadata["sciagent"]["execution"]["sandbox"] == "unsandboxed"
 
 
 def test_each_cell_carries_its_provenance(tmp_path: Path) -> None:
-    run(tmp_path, ["print(a)"])
-    told = saved(tmp_path)[2].metadata["sciagent"]
+    run(tmp_path, [REACHING])
+    cell = saved(tmp_path)[2]
+    told = cell.metadata["sciagent"]
     assert told["status"] == "completed"
-    assert told["source_sha256"] == sha256_text("print(a)")
+    assert told["source_sha256"] == sha256_text(cell.source)
     assert told["started"] <= told["finished"]
+    assert told["wall_s"] >= 0.0
+    assert told["execution_count"] == cell.execution_count == 3
+    assert told["outputs_sha256"] == sha256_text(canonical_json(cell.outputs))
+    assert told["files"] == ["made.txt"]
+    assert told["connections"] == ["127.0.0.1 port 9"]
+    assert told["kernel"] == saved(tmp_path)[1].metadata["sciagent"]["kernel"] != ""
+    assert saved(tmp_path)[1].metadata["sciagent"]["files"] == []
+
+
+def test_the_hash_of_outputs_is_that_of_what_later_cells_made_of_them(tmp_path: Path) -> None:
+    run(tmp_path, ["shown = display(a, display_id=True)", "shown.update('changed')"])
+    cell = saved(tmp_path)[2]
+    assert cell.outputs[0]["data"]["text/plain"] == "'changed'"
+    told = cell.metadata["sciagent"]
+    assert told["outputs_sha256"] == sha256_text(canonical_json(cell.outputs))
 
 
 def test_after_an_exception_only_the_cells_that_ran_are_marked(tmp_path: Path) -> None:
@@ -124,13 +147,28 @@ def test_after_an_interrupt_only_the_cells_that_ran_are_marked(tmp_path: Path) -
         "from pathlib import Path\n"
         "from sciagent.execution.papermill_engine import run_with_papermill\n"
         f"here = Path({str(tmp_path)!r})\n"
-        f"run_with_papermill(Path({str(source)!r}), here / 'out.ipynb', {{'a': 2}}, directory=here)"
+        f"run_with_papermill(Path({str(source)!r}), here / 'out.ipynb', {{'a': 2}}, "
+        "directory=here, allow_unsandboxed=True)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
     wait_for(tmp_path / "entered")
     process.send_signal(signal.SIGINT)
     assert process.wait(30) != 0
     assert statuses(tmp_path) == CUT_OFF
+
+
+def kernels_below(process: int) -> list[int]:
+    """Kernels of notebooks, as this side of the sandbox counts processes."""
+    found = []
+    for below in tree_of(process):
+        command = Path(f"/proc/{below}/cmdline").read_bytes().split(b"\0")
+        if b"sciagent.execution.tethered_kernel" in command[:5]:
+            found.append(below)
+    return found
+
+
+def running(processes: list[int]) -> list[int]:
+    return [each for each in processes if Path(f"/proc/{each}/exe").exists()]
 
 
 def wait_for(path: Path) -> None:
@@ -141,16 +179,15 @@ def wait_for(path: Path) -> None:
 
 
 def test_an_interrupted_kernel_is_a_cell_that_failed(tmp_path: Path) -> None:
-    write = "import os; open('kernel', 'w').write(str(os.getpid()))\n"
-
     def interrupt() -> None:
         wait_for(tmp_path / "entered")
-        os.kill(int((tmp_path / "kernel").read_text()), signal.SIGINT)
+        (kernel,) = kernels_below(os.getpid())
+        os.kill(kernel, signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
     thread.start()
     with pytest.raises(CellError, match="KeyboardInterrupt"):
-        run(tmp_path, [write + ENTERED + HANG, "1"])
+        run(tmp_path, [ENTERED + HANG, "1"])
     thread.join()
     assert statuses(tmp_path) == CUT_OFF
 
@@ -174,20 +211,21 @@ def test_limits_that_make_no_sense_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_kernel_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
-    write = "import os; open('kernel', 'w').write(str(os.getpid()))\n"
-    source = notebook_of(tmp_path, "a = 1", write + ENTERED + "while True: pass")
+    source = notebook_of(tmp_path, "a = 1", ENTERED + "while True: pass")
     code = (
         "from pathlib import Path\n"
         "from sciagent.execution.papermill_engine import run_with_papermill\n"
         f"here = Path({str(tmp_path)!r})\n"
-        f"run_with_papermill(Path({str(source)!r}), here / 'out.ipynb', {{}}, directory=here)"
+        f"run_with_papermill(Path({str(source)!r}), here / 'out.ipynb', {{}}, "
+        "directory=here, allow_unsandboxed=True)"
     )
     process = subprocess.Popen([sys.executable, "-c", code])
     wait_for(tmp_path / "entered")
+    started = tree_of(process.pid)[1:]
+    assert kernels_below(process.pid)
     process.kill()
     process.wait()
-    kernel = int((tmp_path / "kernel").read_text())
     deadline = time.monotonic() + 10
-    while Path(f"/proc/{kernel}/exe").exists() and time.monotonic() < deadline:
+    while running(started) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert not Path(f"/proc/{kernel}/exe").exists()
+    assert running(started) == []

@@ -80,3 +80,11 @@ def test_a_program_that_is_not_installed_is_named(tmp_path: Path) -> None:
             limits=ProcessLimits(),
             cancelled=lambda: False,
         )
+
+
+def test_programs_do_not_get_the_secrets_of_their_caller(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "a-secret-value")
+    result = run(tmp_path, "import os; print('SOME_API_KEY' in os.environ)")
+    assert result.output == "False\n"
