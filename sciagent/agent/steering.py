@@ -5,11 +5,23 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from sciagent.agent.conversation import SpanRecord, said_by_user
-from sciagent.contracts.events import CommandTaken, EventBody
+from sciagent.contracts.events import ChangeDecided, CommandTaken, EventBody
 from sciagent.contracts.ports import Inbox
 from sciagent.contracts.run import Command
 
 _LOOK_S = 0.2
+_DECISIONS = frozenset({"accept", "revert"})
+_TAKEN = frozenset({"stop", "steer"}) | _DECISIONS
+
+
+def _decided(command: Command) -> ChangeDecided:
+    """What whoever sent a command has done with a change to a file of the user's."""
+    return ChangeDecided(
+        path=str(command.arguments.get("path", "")),
+        decision="accepted" if command.command == "accept" else "reverted",
+        sha256=str(command.arguments.get("sha256", "")),
+        author=command.author,
+    )
 
 
 @dataclass(slots=True)
@@ -54,6 +66,8 @@ class Steering:
             bodies.append(CommandTaken(command=command))
             if command.command == "steer":
                 bodies.append(said_by_user(str(command.arguments.get("text", ""))))
+            elif command.command in _DECISIONS:
+                bodies.append(_decided(command))
         if bodies:
             record.write_all(bodies)
         for command in commands:
@@ -61,10 +75,10 @@ class Steering:
         return stopped
 
     def commands(self) -> list[Command]:
-        """Return the waiting stop and steer commands, oldest first."""
+        """Return the waiting commands to an agent, oldest first."""
         if self.inbox is None:
             return []
-        return [each for each in self.inbox.take() if each.command in {"stop", "steer"}]
+        return [each for each in self.inbox.take() if each.command in _TAKEN]
 
     def forget(self, taken: Collection[str]) -> None:
         """Remove commands that an earlier owner took but had no time to remove."""

@@ -5,7 +5,20 @@ from typing import Annotated
 
 import typer
 
-from sciagent.cli import ask, batch, compare, data, doctor, export, resume, run, show, stop, verify
+from sciagent.cli import (
+    ask,
+    batch,
+    compare,
+    data,
+    diff,
+    doctor,
+    export,
+    resume,
+    run,
+    show,
+    stop,
+    verify,
+)
 from sciagent.cli import list as list_
 from sciagent.cli.options import examples
 
@@ -74,6 +87,7 @@ application.command("stop", epilog=stop.EXAMPLES)(stop.stop)
 application.command("verify", epilog=verify.EXAMPLES)(verify.verify)
 application.command("show", epilog=show.EXAMPLES)(show.show)
 application.command("list", epilog=list_.EXAMPLES)(list_.list_runs)
+application.command("diff", epilog=diff.EXAMPLES)(diff.diff)
 application.command("compare", epilog=compare.EXAMPLES)(compare.compare)
 application.command("export", epilog=export.EXAMPLES)(export.export)
 application.add_typer(data.application, name="data")

@@ -8,11 +8,14 @@ from sciagent.cli.options import (
     ApprovalName,
     BaseUrlOption,
     BudgetWallOption,
+    FolderOption,
     InputOption,
     JsonOption,
     ModelOption,
     OutOption,
     QuietOption,
+    ReadOption,
+    UnsandboxedOption,
     VerificationOption,
     examples,
 )
@@ -22,6 +25,7 @@ EXAMPLES = examples(
     'sciagent ask "Which R_wp does the dataset sc2au6 refine to?"',
     'sciagent ask "What is in scan.xye?" --input pattern=scan.xye --approve auto-safe',
     'sciagent ask "..." --base-url http://localhost:8000/v1 --model Sage-A1.5 --verification',
+    'sciagent ask "Mend the fit in fit.py" --folder analysis --read measurements',
     'sciagent ask "..." --local-only --budget-tokens 200000 --json',
 )
 
@@ -76,6 +80,9 @@ def ask(
     budget_turns: BudgetTurnsOption = None,
     budget_wall_s: BudgetWallOption = None,
     inputs: InputOption = None,
+    read: ReadOption = None,
+    folder: FolderOption = None,
+    allow_unsandboxed: UnsandboxedOption = False,
     out: OutOption = RUNS_FOLDER,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -91,7 +98,7 @@ def ask(
     claim, 130 stopped.
     """
     from sciagent import runs
-    from sciagent.cli.asking import asking, conclude_ask
+    from sciagent.cli.asking import Ground, asking, conclude_ask
     from sciagent.cli.assignments import input_paths
 
     settings = runs.ask_settings(
@@ -108,7 +115,8 @@ def ask(
             "local_only": local_only,
         },
     )
-    with asking(quiet=quiet) as surroundings:
+    ground = Ground(tuple(read or ()), tuple(folder or ()), allow_unsandboxed)
+    with asking(quiet=quiet, ground=ground) as surroundings:
         run = runs.ask(
             settings, inputs=input_paths(inputs or ()), surroundings=surroundings, out=out
         )

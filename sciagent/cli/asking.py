@@ -5,6 +5,8 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from threading import Event as Flag
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -26,8 +28,22 @@ if TYPE_CHECKING:
     from sciagent.runs import Run
 
 
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What the code of agents may read and change, and whether it may run unconfined."""
+
+    readable: tuple[Path, ...] = ()
+    folders: tuple[Path, ...] = ()
+    allow_unsandboxed: bool = False
+
+
+_NOTHING = Ground()
+
+
 @contextmanager
-def asking(*, quiet: bool, earlier: Iterable[Event] = ()) -> Iterator[Surroundings]:
+def asking(
+    *, quiet: bool, earlier: Iterable[Event] = (), ground: Ground = _NOTHING
+) -> Iterator[Surroundings]:
     """Make what surrounds an agent that works for the person at this terminal.
 
     Parameters
@@ -36,6 +52,8 @@ def asking(*, quiet: bool, earlier: Iterable[Event] = ()) -> Iterator[Surroundin
         Whether to show nothing; questions are asked nevertheless.
     earlier
         Events of earlier sessions.
+    ground
+        What code may read and change.
     """
     console = messages()
     display = ConversationDisplay(console, quiet=quiet)
@@ -48,6 +66,9 @@ def asking(*, quiet: bool, earlier: Iterable[Event] = ()) -> Iterator[Surroundin
             heard=display.heard,
             observer=display,
             cancelled=stopped,
+            readable=tuple(path.resolve() for path in ground.readable),
+            folders=ground.folders,
+            allow_unsandboxed=ground.allow_unsandboxed,
         )
 
 

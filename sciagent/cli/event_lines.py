@@ -7,8 +7,10 @@ from pydantic import BaseModel
 from sciagent.cli.progress import action_text
 from sciagent.contracts.events import (
     AgentEnded,
+    ChangeDecided,
     CommandTaken,
     Event,
+    FolderCopied,
     MessageAdded,
     ModelAnswered,
     RunStarted,
@@ -41,6 +43,16 @@ def _detail(body: BaseModel) -> str:
 @_detail.register
 def _(body: RunStarted) -> str:
     return f"{body.request.question} as {body.run}"
+
+
+@_detail.register
+def _(body: FolderCopied) -> str:
+    return f"{body.source} as {body.path}, {len(body.files)} files"
+
+
+@_detail.register
+def _(body: ChangeDecided) -> str:
+    return f"{body.decision} {body.path}"
 
 
 @_detail.register

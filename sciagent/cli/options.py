@@ -69,6 +69,28 @@ InputOption = Annotated[
         help="A file of your own; again for more, or for inputs that take several.",
     ),
 ]  # fmt: skip
+ReadOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--read", metavar="PATH",
+        help="A folder or file that the agent's code may read; again for more.",
+    ),
+]  # fmt: skip
+FolderOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--folder", metavar="DIR",
+        help="A folder that the agent's code may change, in a copy: sciagent diff takes changes "
+        "over. Again for more.",
+    ),
+]  # fmt: skip
+UnsandboxedOption = Annotated[
+    bool,
+    typer.Option(
+        "--allow-unsandboxed",
+        help="Agree that the agent's code runs unconfined where there is no sandbox.",
+    ),
+]
 BaseUrlOption = Annotated[
     str | None,
     typer.Option(

@@ -9,10 +9,13 @@ from sciagent.cli.options import (
     BudgetCpuOption,
     BudgetTrialsOption,
     BudgetWallOption,
+    FolderOption,
     JsonOption,
     ModelOption,
     QuietOption,
+    ReadOption,
     RunArgument,
+    UnsandboxedOption,
     examples,
 )
 from sciagent.cli.places import located
@@ -36,6 +39,9 @@ def resume(
     ] = None,
     base_url: BaseUrlOption = None,
     model: ModelOption = None,
+    read: ReadOption = None,
+    folder: FolderOption = None,
+    allow_unsandboxed: UnsandboxedOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -43,10 +49,11 @@ def resume(
 
     Nothing that had finished is executed again. A budget counts from the run's
     beginning; without one, that of the run stays. A question to an agent goes on
-    with the endpoint it had, unless another is given.
+    with the endpoint it had, unless another is given; what its code may read and
+    change is given again.
     """
     from sciagent import runs
-    from sciagent.cli.asking import asking, conclude_ask
+    from sciagent.cli.asking import Ground, asking, conclude_ask
     from sciagent.cli.prompter import human
     from sciagent.cli.session import conclude, watched
     from sciagent.contracts.study import Budget
@@ -57,7 +64,8 @@ def resume(
     opened = runs.open_run(path)
     asked = {"endpoint.base_url": base_url, "endpoint.model": model}
     if runs.is_ask(opened.request):
-        with asking(quiet=quiet, earlier=opened.events()) as surroundings:
+        ground = Ground(tuple(read or ()), tuple(folder or ()), allow_unsandboxed)
+        with asking(quiet=quiet, earlier=opened.events(), ground=ground) as surroundings:
             answered = runs.resume(path, budget=budget, asked=asked, surroundings=surroundings)
         conclude_ask(answered, as_json=as_json)
     asks = opened.request.policy == "human"

@@ -133,6 +133,10 @@ def _installed_folders() -> Iterator[Path]:
 def _workspace(confinement: Confinement) -> Iterator[str]:
     """Show the workspace; what is a mount point of its own cannot be replaced by a link."""
     root = confinement.workspace
+    inside = [path for path in confinement.read_only if path.is_relative_to(root)]
+    for path in confinement.read_only:  # first, so that a folder around the workspace hides nothing
+        if path not in inside:
+            yield from ("--ro-bind", str(path), str(path))
     yield from ("--bind", str(root), str(root))
     for name in _KEPT_FOLDERS:
         if _is_own_folder(root / name):
@@ -140,10 +144,11 @@ def _workspace(confinement: Confinement) -> Iterator[str]:
     for name in (*_READ_ONLY_FILES, *_READ_ONLY_FOLDERS):
         if (root / name).exists() and not (root / name).is_symlink():
             yield from ("--ro-bind", str(root / name), str(root / name))
-    for path in confinement.read_only:
+    for path in inside:
         yield from ("--ro-bind", str(path), str(path))
     yield from ("--bind", str(confinement.runtime), str(confinement.runtime))
-    yield from ("--chdir", str(root))
+    # What was made to mount folders in is no place to write: nobody would see it.
+    yield from ("--remount-ro", "/", "--chdir", str(root))
 
 
 def _is_own_folder(path: Path) -> bool:

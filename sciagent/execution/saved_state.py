@@ -190,8 +190,7 @@ class _Failure:
 def _attempted(action: Callable[[], Any]) -> Any:
     try:
         return action()
-    # process boundary: a class of the user may raise anything
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:  # noqa: BLE001 # process boundary: user classes raise anything
         return _Failure((str(error) or type(error).__name__).splitlines()[0][:_LONGEST])
 
 

@@ -1,11 +1,11 @@
 """One kernel: started, asked cell by cell, interrupted, paused, and seen when it dies."""
 
 import logging
+import os
 import queue
 import shutil
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,11 +18,13 @@ from pydantic import Field
 
 from sciagent.contracts.errors import InputError, ResourceError
 from sciagent.contracts.model import Contract
+from sciagent.execution.asked_connections import AskedConnections
 from sciagent.execution.event_loop import wait_for
-from sciagent.execution.inside import ASKED
 from sciagent.execution.process_tree import memory_mib, send, tree_of
 from sciagent.execution.provisioner import PROVISIONER, register_provisioner
+from sciagent.execution.runtime_folder import make_runtime_folder
 from sciagent.execution.sandbox import SandboxLimits, SandboxMode
+from sciagent.workspace.secret_names import without_secrets
 
 _START_TIMEOUT_S = 120
 _POLL_S = 0.1
@@ -113,7 +115,7 @@ class KernelSession:
         self._manager: AsyncKernelManager | None = None
         self._client: BlockingKernelClient | None = None
         self._folder: Path | None = None
-        self._read = 0
+        self._connections: AskedConnections | None = None
 
     @property
     def is_started(self) -> bool:
@@ -158,7 +160,8 @@ class KernelSession:
         """
         self._settings.require_existing()
         register_provisioner()
-        self._folder = Path(tempfile.mkdtemp(prefix="sciagent-kernel-"))
+        self._folder = make_runtime_folder()
+        self._connections = AskedConnections(self._folder)
         specs = _OneSpec()
         specs.settings = self._settings
         manager = AsyncKernelManager(kernel_name="sciagent-sandbox", kernel_spec_manager=specs)
@@ -168,7 +171,8 @@ class KernelSession:
         try:
             with (self._folder / _LOG).open("wb") as log:
                 cwd = str(self._settings.workspace)
-                wait_for(manager.start_kernel(cwd=cwd, stdout=log, stderr=log))
+                env = without_secrets(os.environ)
+                wait_for(manager.start_kernel(cwd=cwd, stdout=log, stderr=log, env=env))
             self._client = BlockingKernelClient()
             self._client.load_connection_info(manager.get_connection_info(session=False))
             self._client.start_channels(stdin=False, hb=False, control=False)
@@ -176,7 +180,6 @@ class KernelSession:
         except BaseException:
             self.close()
             raise
-        self._read = 0
 
     def close(self) -> None:
         """End the kernel and all that it started."""
@@ -325,16 +328,7 @@ class KernelSession:
 
     def _asked(self) -> tuple[str, ...]:
         """Whom code asked for since this was last looked at, each once."""
-        if self._folder is None:
-            return ()
-        try:
-            with (self._folder / ASKED).open("rb") as stream:
-                stream.seek(self._read)
-                content = stream.read()
-                self._read = stream.tell()
-        except OSError:
-            return ()
-        return tuple(dict.fromkeys(content.decode(errors="replace").split("\n")[:-1]))
+        return self._connections.new() if self._connections is not None else ()
 
 
 def _is_idle(message: Message) -> bool:

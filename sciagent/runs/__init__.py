@@ -9,6 +9,7 @@ import typing
 if typing.TYPE_CHECKING:
     from sciagent.runs.asking import AskSettings, ask, ask_result, is_ask
     from sciagent.runs.campaign import Campaign, batch, plan
+    from sciagent.runs.changed_files import Decisions, Differences, decide, differences
     from sciagent.runs.comparison import compare
     from sciagent.runs.configuration import Configuration, load_configuration
     from sciagent.runs.configured import ask_settings
@@ -29,6 +30,7 @@ _HOMES = {
     "configured": ("ask_settings",),
     "doctoring": ("doctor",),
     "exporting": ("export",),
+    "changed_files": ("Decisions", "Differences", "decide", "differences"),
     "invalidation": ("invalidate",),
     "opened": ("Run", "list_runs", "open_run"),
     "replaying": ("replay",),
@@ -42,6 +44,8 @@ __all__ = [
     "AskSettings",
     "Campaign",
     "Configuration",
+    "Decisions",
+    "Differences",
     "Run",
     "Surroundings",
     "ask",
@@ -49,6 +53,8 @@ __all__ = [
     "ask_settings",
     "batch",
     "compare",
+    "decide",
+    "differences",
     "doctor",
     "export",
     "invalidate",

@@ -16,11 +16,13 @@ from sciagent.runs.agents import AgentGround, require_usable
 from sciagent.runs.answering import publish_answer
 from sciagent.runs.configuration import Asked, Configuration, with_asked
 from sciagent.runs.opened import Run, open_run
-from sciagent.runs.ownership import Owned, owned, tell_beginning
+from sciagent.runs.ownership import owned, tell_beginning
 from sciagent.runs.studies import RunStudies
 from sciagent.runs.surroundings import Surroundings, redactor_for
 from sciagent.study.loop import StudyStopped
 from sciagent.tools.standard import standard_toolbox
+from sciagent.workspace.folders import copied_folders, copy_folder, require_folder
+from sciagent.workspace.journal import read_events
 from sciagent.workspace.layout import Layout
 from sciagent.workspace.seal import is_sealed
 from sciagent.workspace.workspace import create_workspace, open_workspace, read_request
@@ -84,6 +86,7 @@ def ask(
         raise InputError("There is no question.", 'Ask one: sciagent ask "QUESTION".')
     settings = settings.model_copy(update={"question": question})
     require_usable(settings.endpoint)
+    _require_paths(around, Path(out))
     request = RunRequest(
         question=ASK, settings=settings.model_dump(mode="json"), policy="model", seed=seed
     )
@@ -92,6 +95,14 @@ def ask(
     )
     tell_beginning(layout, around.observer)
     return _answered(layout, settings, around)
+
+
+def _require_paths(around: Surroundings, out: Path) -> None:
+    for folder in around.folders:
+        require_folder(folder, out)
+    for path in around.readable:
+        if not path.exists():
+            raise InputError(f"There is no {path}.", "Give a folder or file that exists.")
 
 
 def resume_ask(
@@ -140,6 +151,7 @@ def _answered(layout: Layout, settings: AskSettings, surroundings: Surroundings)
             if settings.endpoint != AskSettings.model_validate(request.settings).endpoint:
                 place = f"{settings.endpoint.base_url}, model {settings.endpoint.model}"
                 mine.journal.append(Noted(text=f"The endpoint is now {place}."))
+            _copy_folders(ground)
             outcome = _outcome(ground, settings.question)
             publish_answer(mine, settings.question, settings.endpoint, outcome)
     return open_run(layout.root)
@@ -178,7 +190,7 @@ def _work(ground: AgentGround, question: str) -> tuple[AgentOutcome, bool]:
         context = ground.context(around.cancelled, studies, code)
         team = Team(model, toolbox, context, ground.settings, ground.inbox, around.heard)
         try:
-            outcome = team.ask(_task(question, ground.mine))
+            outcome = team.ask(_task(question, ground))
         finally:
             studies.close()
     conversation = team.known(MAIN)
@@ -191,9 +203,27 @@ def _after(limit_s: float | None, used_s: float) -> Callable[[], bool]:
     return lambda: limit_s is not None and used_s + time.monotonic() - started >= limit_s
 
 
-def _task(question: str, mine: Owned) -> str:
+def _copy_folders(ground: AgentGround) -> None:
+    """Copy the user's folders that code may change, once."""
+    mine = ground.mine
+    known = {each.source for each in copied_folders(read_events(mine.layout.journal))}
+    for folder in ground.surroundings.folders:
+        if str(folder.resolve()) not in known:
+            mine.journal.append(copy_folder(mine.layout, folder))
+
+
+def _task(question: str, ground: AgentGround) -> str:
+    mine = ground.mine
     files = [each.path for artifacts in mine.request.inputs.values() for each in artifacts]
-    return f"{question}\n\nFiles in the workspace: {', '.join(files)}" if files else question
+    folders = [each.path for each in copied_folders(read_events(mine.layout.journal))]
+    readable = [str(each) for each in ground.surroundings.readable]
+    told = (
+        ("Files in the workspace", files),
+        ("Folders that code may change (copies of the user's)", folders),
+        ("Code may read besides", readable),
+    )
+    lines = [f"{what}: {', '.join(names)}" for what, names in told if names]
+    return "\n".join([question, "", *lines]) if lines else question
 
 
 def ask_result(run: Run) -> AskResult:

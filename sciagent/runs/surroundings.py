@@ -28,6 +28,9 @@ class Surroundings:
         a sandboxed kernel.
     readable
         Folders and files that code in the sandbox may read besides the workspace.
+    folders
+        Folders of the user that code may change: it works on copies, and `runs.decide` accepts
+        changes into the folders.
     allow_unsandboxed
         A person agreed that code runs unconfined where there is no sandbox.
     ask_approval
@@ -42,6 +45,7 @@ class Surroundings:
     literature: Literature | None = None
     code: CodeRunner | None = None
     readable: tuple[Path, ...] = ()
+    folders: tuple[Path, ...] = ()
     allow_unsandboxed: bool = False
     ask_approval: AskApproval | None = None
     heard: Heard | None = None

@@ -33,6 +33,12 @@ class Owner(Contract):
         return f"process {self.process} on {self.host} since {self.start}"
 
 
+class LockedError(WorkspaceError):
+    """Another process owns the workspace."""
+
+    kind = "input.workspace.locked"
+
+
 class OwnerLock:
     """Holds a workspace while the ``with`` block runs.
 
@@ -61,7 +67,7 @@ class OwnerLock:
                 return self
             time.sleep(_PAUSE_S)
         holder = owner(self._layout) or "another process"
-        raise WorkspaceError(
+        raise LockedError(
             f"The workspace {self._layout.root} is in use by {holder}.",
             f"Wait for it, or end it with `sciagent stop {self._layout.root}`.",
         )

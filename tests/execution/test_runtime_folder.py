@@ -27,9 +27,10 @@ sys.stdin.read()
 def base(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Stands for the folder of temporary files; its path is short."""
     with tempfile.TemporaryDirectory(dir="/tmp") as short:
-        monkeypatch.setattr(tempfile, "tempdir", short)
         monkeypatch.setenv("TMPDIR", short)
+        tempfile.tempdir = None  # it is looked up again
         yield Path(short)
+        tempfile.tempdir = None
 
 
 def test_a_folder_is_there_for_its_user_only_while_it_is_used(base: Path) -> None:
@@ -76,6 +77,8 @@ def test_sockets_find_room_where_the_path_of_temporary_files_is_long(
 ) -> None:
     long = tmp_path / ("long" * 20)
     long.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    monkeypatch.setenv("TMPDIR", str(long))
+    tempfile.tempdir = None  # it is looked up again
     with runtime_folder() as folder:
         assert len(str(folder / "socket-1")) < 100
+    tempfile.tempdir = None

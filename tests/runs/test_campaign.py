@@ -54,7 +54,7 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def workflow(tmp_path: Path) -> Path:
-    parameters = f"x = 1\nhow = ''\nsleep_s = 0.0\nlog = {str(tmp_path / 'log')!r}"
+    parameters = "x = 1\nhow = ''\nsleep_s = 0.0\nlog = 'log'\nmissing = ''"
     cells = [new_code_cell(source) for source in (parameters, ENDINGS, WRITE)]
     cells[0].metadata["tags"] = ["parameters"]
     nbformat.write(new_notebook(cells=cells), tmp_path / "square.ipynb")
@@ -75,8 +75,8 @@ def kinds(campaign: Campaign) -> list[str]:
 
 
 def begun(tmp_path: Path) -> list[str]:
-    log = tmp_path / "log"
-    return log.read_text().splitlines() if log.exists() else []
+    logs = tmp_path.rglob("files/log")
+    return [line for log in logs for line in log.read_text().splitlines()]
 
 
 def table(campaign: Campaign) -> list[dict[str, str]]:
@@ -136,13 +136,14 @@ def test_bad_rows_end_with_their_own_error_while_the_others_finish(
 def test_failed_rows_are_run_again_alone_when_asked(tmp_path: Path, workflow: Path) -> None:
     missing = tmp_path / "missing"
     cells = nbformat.read(workflow, as_version=4)
-    cells.cells[1].source += f"\nif x == 3: open({str(missing)!r}).read()"
+    cells.cells[1].source += "\nif x == 3: open(missing).read()"
     nbformat.write(cells, workflow)
-    assert kinds(batch(squares(workflow), out=tmp_path)) == ["", "input.cell"]
-    assert statuses(batch(squares(workflow), out=tmp_path)) == ["finished", "failed"]
+    spec = squares(workflow, parameters={"missing": str(missing)})
+    assert kinds(batch(spec, out=tmp_path)) == ["", "input.cell"]
+    assert statuses(batch(spec, out=tmp_path)) == ["finished", "failed"]
     assert begun(tmp_path).count("3 begins") == 1
     missing.write_text("here")
-    assert statuses(batch(squares(workflow), out=tmp_path, failed=True)) == ["finished"] * 2
+    assert statuses(batch(spec, out=tmp_path, failed=True)) == ["finished"] * 2
     assert begun(tmp_path).count("2 begins") == 1
 
 

@@ -1,0 +1,115 @@
+"""``sciagent diff``: what a run changed, and what of it is taken over."""
+
+import getpass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sciagent.cli.options import JsonOption, RunArgument, examples
+from sciagent.cli.places import located
+
+if TYPE_CHECKING:
+    from sciagent.runs.changed_files import Differences, UserChange
+
+EXAMPLES = examples(
+    "sciagent diff artifacts/20260101-question-1a2b3c",
+    "sciagent diff artifacts/20260101-question-1a2b3c --accept data/folders/analysis/fit.py",
+    "sciagent diff artifacts/20260101-question-1a2b3c --accept-all",
+)
+
+AcceptOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--accept", metavar="PATH", help="Take this change over into your folder; again for more."
+    ),
+]
+RevertOption = Annotated[
+    list[str] | None,
+    typer.Option("--revert", metavar="PATH", help="Undo this change in the run; again for more."),
+]
+
+
+def diff(
+    run: RunArgument,
+    accept: AcceptOption = None,
+    revert: RevertOption = None,
+    accept_all: Annotated[
+        bool, typer.Option("--accept-all", help="Take all changes over into your folders.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Accept also over what you changed meanwhile.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what a run changed in your folders and its own; accept or revert it file by file.
+
+    An agent works on copies of the folders that it was given with --folder:
+    yours change only by --accept. A sealed run cannot be changed, so that
+    --revert is refused there.
+    """
+    from sciagent import runs
+    from sciagent.cli.streams import write_json
+
+    path = located(run)
+    found = runs.differences(path)
+    chosen = [each.file.path for each in found.user if accept_all and not each.decision]
+    decisions = runs.Decisions(
+        accept=tuple(dict.fromkeys([*(accept or ()), *chosen])), revert=tuple(revert or ()),
+        author=getpass.getuser(), force=force,
+    )  # fmt: skip
+    if decisions.accept or decisions.revert:
+        runs.decide(path, decisions)
+        found = runs.differences(path)
+    if as_json:
+        write_json(_as_json(found))
+    else:
+        _print(found)
+
+
+def _print(found: "Differences") -> None:
+    from rich.syntax import Syntax
+    from rich.text import Text
+
+    from sciagent.cli.streams import results
+
+    console = results()
+    if not found.user and not found.own:
+        console.print("The run changed no file.")
+    for change in found.user:
+        console.print(Text(_headline(change), style="bold"), soft_wrap=True)
+        if change.text:
+            console.print(Syntax(change.text, "diff", background_color="default"))
+    if found.own:
+        console.print(Text("In the run's own folder:", style="bold"))
+    for each in found.own:
+        size = "removed" if each.size_bytes is None else f"{each.size_bytes} bytes"
+        console.print(Text(f"  {each.path}  {size}  by {', '.join(each.cells)}"), soft_wrap=True)
+
+
+def _headline(change: "UserChange") -> str:
+    file = change.file
+    by = f" by {', '.join(change.cells)}" if change.cells else ""
+    said = change.decision or "not accepted"
+    both = "" if file.is_untouched_by_user or change.decision else ", you changed it too"
+    return f"{file.change}: {file.path} of {file.source}{by} ({said}{both})"
+
+
+def _as_json(found: "Differences") -> dict[str, Any]:
+    return {
+        "user": [
+            {
+                "path": each.file.path,
+                "source": str(each.file.source),
+                "change": each.file.change,
+                "sha256": each.file.sha256,
+                "cells": each.cells,
+                "decision": each.decision,
+                "text": each.text,
+            }
+            for each in found.user
+        ],
+        "own": [
+            {"path": each.path, "cells": each.cells, "size_bytes": each.size_bytes}
+            for each in found.own
+        ],
+    }
