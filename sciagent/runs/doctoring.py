@@ -15,6 +15,7 @@ from sciagent.contracts.run import DoctorItem
 from sciagent.domains.registry import domains
 from sciagent.execution.network import place_of
 from sciagent.execution.notebook import kernel_answers
+from sciagent.execution.pausing import has_swap
 from sciagent.execution.sandbox import sandbox_mode
 from sciagent.llm.probe import probe
 from sciagent.runs.configuration import Asked, configuration_file, configured_endpoint
@@ -40,6 +41,8 @@ def doctor(out: str | Path = "artifacts", *, asked: Asked | None = None) -> list
         _kernel(),
         _bytecode(),
         _sandbox(),
+        _pausing(),
+        _cluster(),
         _disk(Path(out)),
         *_model(asked or {}),
     ]
@@ -112,6 +115,30 @@ def _sandbox() -> DoctorItem:
     return DoctorItem(
         name="Sandbox", status="warning" if mode.remedy else "ok",
         detail=f"code of agents: {mode}; {studies}", remedy=mode.remedy,
+    )  # fmt: skip
+
+
+def _pausing() -> DoctorItem:
+    if has_swap():
+        return DoctorItem(
+            name="Pausing kernels",
+            status="ok",
+            detail="the memory of idle kernels goes to the swap",
+        )
+    return DoctorItem(
+        name="Pausing kernels", status="warning",
+        detail="no swap: a paused kernel keeps its memory",
+        remedy="add swap, or let idle kernels be saved to files with `offload`",
+    )  # fmt: skip
+
+
+def _cluster() -> DoctorItem:
+    if _installed("parsl"):
+        detail = f"Parsl {version('parsl')}: `sciagent batch --engine parsl`"
+        return DoctorItem(name="Clusters", status="ok", detail=detail)
+    return DoctorItem(
+        name="Clusters", status="ok", detail="no Parsl: campaigns run on this machine",
+        remedy="pip install 'sciagent[cluster]'",
     )  # fmt: skip
 
 

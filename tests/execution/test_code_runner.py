@@ -213,8 +213,8 @@ def test_memory_of_the_whole_tree_is_limited_and_the_reason_is_named(
     assert grown.status == "error"
     assert "MemoryError" in grown.output
     children = (
-        "import os, time\nfor _ in range(3):\n    if os.fork() == 0:\n"
-        "        kept = b'1' * (250 << 20); time.sleep(20); os._exit(0)\ntime.sleep(20)"
+        "import os, time\nfor _ in range(4):\n    if os.fork() == 0:\n"
+        "        kept = b'1' * (150 << 20); time.sleep(20); os._exit(0)\ntime.sleep(20)"
     )
     died = runner.run(children)
     assert died.status == "kernel_died"

@@ -25,8 +25,11 @@ from sciagent.testing.escapes.attempts import ATTEMPTS, Attempt
 from sciagent.workspace.journal import JournalFile
 from sciagent.workspace.workspace import create_workspace
 
-PRIVATE = "10.213.7.2"
-PUBLIC = "198.51.100.2"  # RFC 5737: of nobody; here it is a host of the namespace
+# Each process has addresses of its own, so that two suites on one machine do not meet.
+_NET = os.getpid() % 63
+_OURS = (f"10.213.{_NET}.1", f"198.51.100.{4 * _NET + 1}")
+PRIVATE = f"10.213.{_NET}.2"
+PUBLIC = f"198.51.100.{4 * _NET + 2}"  # RFC 5737: of nobody; here a host of the namespace
 LIMITS = SandboxLimits(memory_mib=600, tmp_mib=24, file_mib=64, processes=64)
 _TIMEOUT_S = 30.0
 _LISTENER = "sciagent.testing.escapes.listener"
@@ -220,11 +223,10 @@ def _namespace(stack: ExitStack) -> str:
         ["netns", "add", name],
         ["link", "add", ours, "type", "veth", "peer", "name", theirs],
         ["link", "set", theirs, "netns", name],
-        ["addr", "add", "10.213.7.1/24", "dev", ours],
-        ["addr", "add", "198.51.100.1/24", "dev", ours],
+        *(["addr", "add", f"{address}/30", "dev", ours] for address in _OURS),
         ["link", "set", ours, "up"],
-        [*inside, "addr", "add", f"{PRIVATE}/24", "dev", theirs],
-        [*inside, "addr", "add", f"{PUBLIC}/24", "dev", theirs],
+        [*inside, "addr", "add", f"{PRIVATE}/30", "dev", theirs],
+        [*inside, "addr", "add", f"{PUBLIC}/30", "dev", theirs],
         [*inside, "link", "set", theirs, "up"],
     ]
     stack.callback(_ip, ["netns", "del", name])
