@@ -115,7 +115,7 @@ def ask(
             "local_only": local_only,
         },
     )
-    ground = Ground(tuple(read or ()), tuple(folder or ()), allow_unsandboxed)
+    ground = Ground.of(read, folder, allow_unsandboxed)
     with asking(quiet=quiet, ground=ground) as surroundings:
         run = runs.ask(
             settings, inputs=input_paths(inputs or ()), surroundings=surroundings, out=out

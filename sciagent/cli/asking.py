@@ -36,6 +36,13 @@ class Ground:
     folders: tuple[Path, ...] = ()
     allow_unsandboxed: bool = False
 
+    @classmethod
+    def of(
+        cls, readable: list[Path] | None, folders: list[Path] | None, allow_unsandboxed: bool
+    ) -> "Ground":
+        """Take the options of the command line."""
+        return cls(tuple(readable or ()), tuple(folders or ()), allow_unsandboxed)
+
 
 _NOTHING = Ground()
 

@@ -1,6 +1,6 @@
 """``sciagent resume``: go on with a run that was stopped or cut off."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +19,11 @@ from sciagent.cli.options import (
     examples,
 )
 from sciagent.cli.places import located
+
+if TYPE_CHECKING:
+    from sciagent.cli.asking import Ground
+    from sciagent.contracts.study import Budget
+    from sciagent.runs import Run
 
 EXAMPLES = examples(
     "sciagent resume artifacts/20260101-fluorapatite-1a2b3c",
@@ -53,9 +58,10 @@ def resume(
     change is given again.
     """
     from sciagent import runs
-    from sciagent.cli.asking import Ground, asking, conclude_ask
+    from sciagent.cli.asking import Ground
     from sciagent.cli.prompter import human
     from sciagent.cli.session import conclude, watched
+    from sciagent.cli.workflow import CellDisplay, conclude_workflow
     from sciagent.contracts.study import Budget
 
     path = located(run)
@@ -64,10 +70,10 @@ def resume(
     opened = runs.open_run(path)
     asked = {"endpoint.base_url": base_url, "endpoint.model": model}
     if runs.is_ask(opened.request):
-        ground = Ground(tuple(read or ()), tuple(folder or ()), allow_unsandboxed)
-        with asking(quiet=quiet, earlier=opened.events(), ground=ground) as surroundings:
-            answered = runs.resume(path, budget=budget, asked=asked, surroundings=surroundings)
-        conclude_ask(answered, as_json=as_json)
+        ground = Ground.of(read, folder, allow_unsandboxed)
+        _resume_ask(opened, ground, budget, asked, as_json=as_json, quiet=quiet)
+    if opened.request.is_workflow:
+        conclude_workflow(runs.resume(path, observer=CellDisplay(quiet=quiet)), as_json=as_json)
     asks = opened.request.policy == "human"
     finished = watched(
         lambda observer: runs.resume(
@@ -85,3 +91,20 @@ def resume(
         budget=budget,
     )
     conclude(finished, as_json=as_json)
+
+
+def _resume_ask(
+    run: "Run",
+    ground: "Ground",
+    budget: "Budget | None",
+    asked: dict[str, Any],
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    from sciagent import runs
+    from sciagent.cli.asking import asking, conclude_ask
+
+    with asking(quiet=quiet, earlier=run.events(), ground=ground) as surroundings:
+        answered = runs.resume(run.path, budget=budget, asked=asked, surroundings=surroundings)
+    conclude_ask(answered, as_json=as_json)

@@ -21,11 +21,13 @@ from sciagent.cli.options import (
     examples,
 )
 from sciagent.cli.places import RUNS_FOLDER
+from sciagent.cli.workflow import run_workflow_notebook
 
 EXAMPLES = examples(
     "sciagent run powder_diffraction/refine --dataset fluorapatite",
     "sciagent run powder_diffraction/refine --dataset sc2au6 --budget-trials 40 --json",
     "sciagent run powder_diffraction/refine --dataset fluorapatite --policy human",
+    "sciagent run workflows/powder_diffraction__refine.ipynb --set dataset=sc2au6",
     "sciagent run powder_diffraction/refine --dataset sc2au6 --policy model --model Sage-A1.5",
 )
 
@@ -33,7 +35,7 @@ EXAMPLES = examples(
 QuestionArgument = Annotated[
     str,
     typer.Argument(
-        metavar="DOMAIN/QUESTION", help="The question to study.",
+        metavar="DOMAIN/QUESTION", help="The question to study, or a workflow notebook.",
         autocompletion=complete_questions, show_default=False,
     ),
 ]  # fmt: skip
@@ -76,14 +78,18 @@ def run(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Study a question and write a verified report.
+    """Study a question, or run a workflow notebook, and write a verified report.
 
     The workspace is made in the folder given by --out. Progress is shown on
-    stderr; Ctrl-C stops the run so that it can be resumed.
+    stderr; Ctrl-C stops the run so that it can be resumed. A notebook (.ipynb)
+    takes --set for its parameters, --input for files that they name, --out,
+    --json and --quiet.
 
     Exit codes: 0 completed or abstained, 1 failed, 2 bad input, 3 budget
     reached without a result, 130 stopped.
     """
+    if question.endswith(".ipynb"):
+        run_workflow_notebook(question, settings, inputs, out, as_json=as_json, quiet=quiet)
     from sciagent import runs
     from sciagent.cli.assignments import input_paths, setting_values
     from sciagent.cli.prompter import human

@@ -13,6 +13,10 @@ from sciagent.contracts.study import Budget, Objective
 RunStatus = Literal["running", "stopped", "completed", "abstained", "failed", "limit"]
 
 
+WORKFLOW = "workflow"
+"""First word of what stands for the question in a run of a notebook."""
+
+
 class RunRequest(Contract):
     """Everything that is needed to run again: it stands in the first event of the journal."""
 
@@ -31,6 +35,11 @@ class RunRequest(Contract):
     parallel: int = Field(default=1, ge=1)
     seed: int = Field(default=0, ge=0)
     threads: int = Field(default=1, ge=1, description="Threads of each trial's numerics.")
+
+    @property
+    def is_workflow(self) -> bool:
+        """Whether a workflow notebook is run."""
+        return self.question.startswith(f"{WORKFLOW}/")
 
 
 class Environment(Contract):

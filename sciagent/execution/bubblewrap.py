@@ -35,6 +35,8 @@ _SETTINGS = (
     "/etc/localtime",
     "/etc/mime.types",
 )
+_BESIDE = ("datasets", "workflows", "pyproject.toml")
+"""What lies beside the package in a checkout; the last tells that it is one."""
 _READ_ONLY_FILES = (JOURNAL, LOCK, VERIFICATION, REVIEWS)
 _READ_ONLY_FOLDERS = (INBOX, SOURCES, TRIALS)
 _KEPT_FOLDERS = (DATA, FIGURES)
@@ -119,13 +121,13 @@ def readable_folders() -> list[str]:
 
 
 def _installed_folders() -> Iterator[Path]:
-    """List the folders of the interpreter, its packages, and this package, each once."""
+    """List what holds the interpreter, its packages, and this package, each once."""
     package = Path(sciagent.__file__).resolve().parent
-    around = [package.parent / name for name in ("datasets", "workflows")]
+    around = [package.parent / name for name in _BESIDE]
     folders = [Path(sys.base_prefix), Path(sys.prefix), package, *around]
     shown: list[Path] = [Path(path) for path in _SYSTEM]
     for folder in folders:
-        if folder.is_dir() and not any(folder.is_relative_to(each) for each in shown):
+        if folder.exists() and not any(folder.is_relative_to(each) for each in shown):
             shown.append(folder)
             yield folder
 

@@ -1,4 +1,4 @@
-"""Runs a workflow notebook in a workspace of its own: a `Carrier` of campaigns.
+"""Runs a workflow notebook in a workspace.
 
 The kernel works in `files/` of the workspace. What the notebook found is read from there: from
 `results.json` (names with numbers, or with ``{"value", "unit"}``) if the notebook wrote one, else
@@ -8,88 +8,86 @@ from the run that it made with sciagent.
 import json
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from sciagent.contracts.errors import ErrorRecord, InputError, SciagentError, error_record
-from sciagent.contracts.events import EffectFinished, EffectStarted, Noted, OwnerStarted
+from sciagent.contracts.errors import InputError, SciagentError, error_record
+from sciagent.contracts.events import EffectFinished, EffectStarted, Noted
+from sciagent.contracts.ports import Journal
 from sciagent.contracts.quantity import Quantity
-from sciagent.contracts.run import Environment, RunRequest
+from sciagent.contracts.run import WORKFLOW, Environment, RunRequest
 from sciagent.execution.attempts import AttemptTask, Made
-from sciagent.execution.ledger import Attempt, AttemptProgress
-from sciagent.execution.notebook import UNSANDBOXED
 from sciagent.execution.papermill_engine import CellProgress, run_with_papermill
 from sciagent.workspace.activity import NOTEBOOK_TOOL
 from sciagent.workspace.atomic import write_atomic
 from sciagent.workspace.content import sha256_of_file
-from sciagent.workspace.crate import write_crate
-from sciagent.workspace.journal import JournalFile
-from sciagent.workspace.layout import ENVIRONMENT, JOURNAL, RECORD, REPORT_MARKDOWN, Layout
-from sciagent.workspace.lock import OwnerLock
+from sciagent.workspace.layout import ENVIRONMENT, JOURNAL, RECORD, RESULTS, Layout
 from sciagent.workspace.record import load_studies, summarise
-from sciagent.workspace.seal import seal
-from sciagent.workspace.workspace import create_workspace, input_paths, read_request
+from sciagent.workspace.workspace import input_paths, read_request
 
-WORKFLOW = "workflow"
-"""Name of the notebook among the inputs, and first word of what stands for its question."""
 FILES = "files"
-RESULTS = "results.json"
 _PACKAGES = ("ipykernel", "nbclient", "numpy", "papermill", "scipy")
 _RESULTS: TypeAdapter[dict[str, float | Quantity]] = TypeAdapter(dict[str, float | Quantity])
 
 
-def run_workflow(task: AttemptTask, attempt: Attempt) -> Made:
-    """Run a notebook with the parameters of a row, and seal the workspace, however it ended.
+def workflow_request(task: AttemptTask) -> RunRequest:
+    """What stands in the journal of a run of a notebook."""
+    return RunRequest(
+        question=f"{WORKFLOW}/{Path(task.source).stem}", settings=task.parameters, seed=task.seed,
+        threads=task.threads,
+    )  # fmt: skip
+
+
+class Workflow:
+    """A notebook while it is run in its workspace.
 
     Parameters
     ----------
+    layout
+        The workspace, with copies of the notebook and of the files that it is given.
     task
-        The row; its `source` is the path of the notebook.
-    attempt
-        Where the workspace is made, and who is told of each cell.
+        What is run.
+    journal
+        The record of the run.
+    heard
+        Is told of each cell.
     """
-    notebook = Path(task.source)
-    files = {name: tuple(map(Path, paths)) for name, paths in task.paths.items()}
-    request = RunRequest(
-        question=f"{WORKFLOW}/{notebook.stem}", settings=task.parameters, seed=task.seed,
-        threads=task.threads,
-    )  # fmt: skip
-    inputs = {WORKFLOW: (notebook,), **files}
-    layout = create_workspace(attempt.directory, request, inputs, slug=notebook.stem)
-    with OwnerLock(layout) as lock, JournalFile.open(layout.journal) as journal:
-        journal.append(OwnerStarted(owner=lock.owner, recovered=journal.recovered))
-        made = _Workflow(layout, task, attempt, journal).run()
-        write_crate(layout.root)
-        seal(journal, layout.root, made.status)
-    return made.model_copy(update={"workspace": layout.root.name})
-
-
-class _Workflow:
-    """A notebook while it is run in its workspace."""
 
     def __init__(
-        self, layout: Layout, task: AttemptTask, attempt: Attempt, journal: JournalFile
+        self,
+        layout: Layout,
+        task: AttemptTask,
+        journal: Journal,
+        heard: Callable[[CellProgress], None],
     ) -> None:
         self._layout = layout
         self._task = task
-        self._attempt = attempt
+        self._heard = heard
         self._journal = journal
         self._directory = layout / FILES
-        self._directory.mkdir()
+        self._directory.mkdir(exist_ok=True)
         self._inputs = input_paths(layout, read_request(layout))
         self._notebook = self._inputs.pop(WORKFLOW)[0]
 
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Parameters of the notebook; files are named as they are found from where it works."""
+        named: dict[str, Any] = dict(self._task.parameters)
+        for name, paths in self._inputs.items():
+            relative = [os.path.relpath(path, self._directory) for path in paths]
+            named[name] = relative[0] if len(relative) == 1 else relative
+        return named
+
     def run(self) -> Made:
-        """Run it and write what belongs to its workspace."""
-        write_atomic(self._layout / ENVIRONMENT, self._environment().model_dump_json(indent=1))
+        """Run it; what it found is written to `results.json`, and where it ran to the journal."""
         arguments: dict[str, JsonValue] = {
             "notebook": self._notebook.relative_to(self._layout.root).as_posix(),
             "output": RECORD,
-            "parameters": self._parameters(),
+            "parameters": self.parameters,
         }
         self._journal.append(
             EffectStarted(effect=WORKFLOW, tool=NOTEBOOK_TOOL, read_only=False, arguments=arguments)
@@ -103,14 +101,14 @@ class _Workflow:
                 detail=f"{error.kind}: {error.message}" if error else "",
             )
         )
-        report = _report(self._notebook.name, self._parameters(), made)
-        write_atomic(self._layout / REPORT_MARKDOWN, report)
+        write_results(self._layout, made)
+        write_atomic(self._layout / ENVIRONMENT, self._environment().model_dump_json(indent=1))
         return made
 
     def _executed(self) -> Made:
         try:
             run_with_papermill(
-                self._notebook, self._layout / RECORD, self._parameters(),
+                self._notebook, self._layout / RECORD, self.parameters,
                 directory=self._directory, limits=self._task.limits, heard=self._hear,
             )  # fmt: skip
             return found_results(self._directory)
@@ -118,18 +116,10 @@ class _Workflow:
             return Made(status="failed", error=error_record(error))
 
     def _hear(self, progress: CellProgress) -> None:
-        self._attempt.tell(AttemptProgress(cell=progress.cell, cells=progress.cells))
+        self._heard(progress)
         if progress.status != "running":
             text = f"Cell {progress.cell} of {progress.cells}: {progress.status}."
-            self._journal.append_unwaited(Noted(text=text))
-
-    def _parameters(self) -> dict[str, Any]:
-        """Parameters of the notebook; files are named as they are found from where it works."""
-        named: dict[str, Any] = dict(self._task.parameters)
-        for name, paths in self._inputs.items():
-            relative = [os.path.relpath(path, self._directory) for path in paths]
-            named[name] = relative[0] if len(relative) == 1 else relative
-        return named
+            self._journal.append(Noted(text=text))
 
     def _environment(self) -> Environment:
         return Environment(
@@ -141,7 +131,7 @@ class _Workflow:
             code_sha256=sha256_of_file(self._notebook),
             threads=self._task.threads,
             seed=self._task.seed,
-            sandbox=UNSANDBOXED,
+            sandbox=_sandbox_of(self._layout / RECORD),
         )
 
 
@@ -198,20 +188,19 @@ def _versions(names: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _report(name: str, parameters: dict[str, Any], made: Made) -> str:
-    lines = [f"# {name}", "", f"Status: {made.status}.", ""]
-    lines += _error_lines(made.error)
-    lines += ["## Parameters", "", "```json", json.dumps(parameters, indent=1), "```", ""]
-    if made.metrics:
-        lines += ["## Results", "", "| quantity | value | unit |", "| --- | --- | --- |"]
-        lines += [
-            f"| {key} | {each.value:.6g} | {each.unit} |" for key, each in made.metrics.items()
-        ]
-        lines.append("")
-    return "\n".join([*lines, f"All cells with their outputs stand in `{RECORD}`.", ""])
+def _sandbox_of(record: Path) -> str:
+    """How the kernel was confined, as the executed notebook tells."""
+    try:
+        about = json.loads(record.read_text(encoding="utf-8"))["metadata"]["sciagent"]
+        return str(about["execution"]["sandbox"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return "no kernel was started"
 
 
-def _error_lines(error: ErrorRecord | None) -> list[str]:
-    if error is None:
-        return []
-    return [f"It failed ({error.kind}). {error.message} {error.remedy}".rstrip(), ""]
+def write_results(layout: Layout, made: Made) -> None:
+    """Write the numbers that a notebook found, with their units, where claims read them."""
+    found = {
+        name: quantity.model_dump(mode="json", exclude_none=True)
+        for name, quantity in made.metrics.items()
+    }
+    write_atomic(layout / RESULTS, json.dumps(found, indent=1) + "\n")

@@ -30,6 +30,7 @@ Notebook = dict[str, Any]
 """A notebook (nbformat 4.5) or one of its cells, as JSON."""
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+_CALLS = frozenset({"replay.trial", "replay.workflow", "replay.compare"})
 SETUP = "import sciagent\n\nreplay = sciagent.replay(workspace, output)"
 RECORD_NOTE = (
     "This notebook records what was run, in order. It was not executed by a kernel: each cell's "
@@ -71,6 +72,19 @@ def replay_notebook(
         cells += _trial_cells(trial)
     compare = "What was computed now, beside what the run recorded:"
     cells.append(markdown_cell(compare, "compare-text"))
+    cells.append(code_cell("replay.compare()", "compare"))
+    return _notebook(cells, {"role": "replay", "question": claims.question})
+
+
+def workflow_notebook(claims: ClaimsFile) -> Notebook:
+    """Write the notebook that executes the workflow of a run again and compares its numbers."""
+    title = (
+        f"# {escaped(claims.title)}\n\nThis notebook executes the workflow again, in a kernel of "
+        "its own, with the same parameters and files. `workspace` is the folder of the run, "
+        "`output` a folder that is made for the results."
+    )
+    cells = _opening_cells(title, "replay")
+    cells.append(code_cell("replay.workflow()", "workflow"))
     cells.append(code_cell("replay.compare()", "compare"))
     return _notebook(cells, {"role": "replay", "question": claims.question})
 
@@ -244,7 +258,7 @@ def _is_own_statement(statement: ast.stmt) -> bool:
         return False
     call = statement.value
     values = [*call.args, *(keyword.value for keyword in call.keywords)]
-    return ast.unparse(call.func) in {"replay.trial", "replay.compare"} and _are_literals(values)
+    return ast.unparse(call.func) in _CALLS and _are_literals(values)
 
 
 def _are_literals(nodes: Iterable[ast.expr]) -> bool:

@@ -24,7 +24,7 @@ from sciagent.reports.pointers import PointerError
 from sciagent.reports.resolve import sides_of
 from sciagent.reports.statements import holds, words_between
 from sciagent.reports.verdicts import trial_of_path
-from sciagent.workspace.layout import CLAIMS, JOURNAL, NOTEBOOK
+from sciagent.workspace.layout import CLAIMS, JOURNAL, NOTEBOOK, RESULTS
 
 RERUN_TIMEOUT_S = 3600.0
 
@@ -132,7 +132,7 @@ def _replay(root: Path, folder: Path, notebook_runner: NotebookRunner) -> list[F
 
 def _recomputed(claim: NumberClaim, replayed: Evidence) -> Verdict:
     path, pointer = claim.source.path, claim.source.pointer
-    if trial_of_path(path) is None:
+    if trial_of_path(path) is None and path != RESULTS:
         detail = f"{path} belongs to no trial, so that it cannot be computed again."
         return Verdict(claim=claim.id, verdict="matched", detail=detail)
     try:

@@ -21,6 +21,7 @@ if typing.TYPE_CHECKING:
     from sciagent.runs.starting import resume, run, stop
     from sciagent.runs.surroundings import Surroundings
     from sciagent.runs.verification import verify
+    from sciagent.runs.workflow_run import run_notebook
 
 _HOMES = {
     "asking": ("AskSettings", "ask", "ask_result", "is_ask"),
@@ -37,6 +38,7 @@ _HOMES = {
     "starting": ("resume", "run", "stop"),
     "surroundings": ("Surroundings",),
     "verification": ("verify",),
+    "workflow_run": ("run_notebook",),
 }
 _LAZY_NAMES = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -66,6 +68,7 @@ __all__ = [
     "replay",
     "resume",
     "run",
+    "run_notebook",
     "stop",
     "verify",
 ]

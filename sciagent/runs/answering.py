@@ -48,16 +48,15 @@ def _report(_view: StudyView, _problem: Problem, _directory: Path) -> ReportRequ
     return report
 
 
-ASKED = Question(
-    name="ask",
-    title="A question to an agent",
-    summary="Answered by an agent with tools.",
-    inputs=(),
-    settings=_NoSettings,
-    build=_build,
-    policy=_policy,
-    report=_report,
-)
+def asked_question(name: str, title: str, summary: str) -> Question:
+    """Describe a run that no field of science studies, where its report names a question."""
+    return Question(
+        name=name, title=title, summary=summary, inputs=(), settings=_NoSettings, build=_build,
+        policy=_policy, report=_report,
+    )  # fmt: skip
+
+
+ASKED = asked_question("ask", "A question to an agent", "Answered by an agent with tools.")
 """How an asked run is described where a study's run names its question."""
 
 
@@ -84,9 +83,9 @@ def with_answer(draft: ReportRequest, question: str, outcome: AgentOutcome) -> R
     parts = [draft.source.rstrip() or _recorded(draft)]
     if outcome.reason:
         parts.append("The agent did not come to its own end. The reason was:")
-        parts.append(_literal(outcome.reason))
+        parts.append(literal(outcome.reason))
     parts.append("## The agent's answer, not machine-checked")
-    parts.append(_literal(outcome.answer))
+    parts.append(literal(outcome.answer))
     return draft.model_copy(update={"title": title, "source": "\n\n".join(parts) + "\n"})
 
 
@@ -99,7 +98,8 @@ def _recorded(draft: ReportRequest) -> str:
     return "\n".join(["The agent wrote no report. It recorded:", "", *lines])
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
+    """A text that stands in a report as it is: a number in it is no claim."""
     fence = "`" * (_longest_run(text) + 3)
     return f"{fence}text\n{text.replace('{{', '{ {').strip()}\n{fence}"
 

@@ -15,7 +15,7 @@ from sciagent.runs.campaign_spec import CampaignSpec, parameter_sets
 from sciagent.runs.environment import code_hash, package_versions
 from sciagent.workspace.content import sha256_of_file
 
-WORKFLOW_CARRIER = "sciagent.execution.workflow:run_workflow"
+WORKFLOW_CARRIER = "sciagent.runs.workflow_run:run_workflow"
 QUESTION_CARRIER = "sciagent.runs.campaign_question:run_question"
 _ID_LENGTH = 16
 _PACKAGES = ("ipykernel", "numpy", "sciagent", "scipy")

@@ -102,6 +102,18 @@ class Replay:
             self.problems[name] = load_problem(source)
         return self.problems[name]
 
+    def workflow(self) -> None:
+        """Execute the workflow notebook of the run again.
+
+        Raises
+        ------
+        InputError
+            If a cell fails.
+        """
+        from sciagent.runs.workflow_run import execute_again
+
+        execute_again(self.workspace, self.output)
+
     def compare(self) -> "ReplayedClaims":
         """Read the value of each number of the report from the replayed trials."""
         path = self.workspace / CLAIMS

@@ -139,13 +139,8 @@ def resume(  # noqa: PLR0913 - all that may change when a run goes on, by keywor
     layout = open_workspace(Path(path))
     request = read_request(layout)
     around = surroundings or Surroundings(observer=observer)
-    if is_ask(request):
-        if budget is not None:
-            raise InputError(
-                f"The budget of {layout.root.name} is its agent's and cannot be changed.",
-                "Resume it without one, or ask the question again.",
-            )
-        return resume_ask(path, around, asked=asked)
+    if request.is_workflow or is_ask(request):
+        return _resume_no_study(layout, request, budget, asked, around)
     if request.policy != "builtin" and policy is None and not request.driven_by:
         raise InputError(
             f"The run {layout.root.name} was decided by a {request.policy} policy.",
@@ -158,6 +153,26 @@ def resume(  # noqa: PLR0913 - all that may change when a run goes on, by keywor
         _open_segment(layout, budget)
     own(layout, request, policy=policy, surroundings=around)
     return open_run(layout.root)
+
+
+def _resume_no_study(
+    layout: Layout,
+    request: RunRequest,
+    budget: Budget | None,
+    asked: Asked | None,
+    around: Surroundings,
+) -> Run:
+    """Go on with a run of a notebook, or with one that an agent answers."""
+    if budget is not None:
+        raise InputError(
+            f"The budget of {layout.root.name} cannot be changed: it is not that of a study.",
+            "Resume it without one, or ask again.",
+        )
+    if request.is_workflow:
+        from sciagent.runs.workflow_run import resume_workflow
+
+        return resume_workflow(layout.root, around.observer)
+    return resume_ask(layout.root, around, asked=asked)
 
 
 def _changed(request: RunRequest, parallel: int | None, asked: Asked | None) -> RunRequest:

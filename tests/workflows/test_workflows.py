@@ -61,7 +61,7 @@ def test_the_refinement_runs_under_papermill(tmp_path: Path, engine: list[str]) 
 
 def test_the_notebook_of_a_run_is_carried_out_by_the_engine(tmp_path: Path) -> None:
     made = run("toy/parabola", out=tmp_path / "artifacts")
-    command = [sys.executable, "-m", "papermill", "--engine", "sciagent"]
+    command = [sys.executable, "-m", "papermill", "--engine", "sciagent", "--cwd", str(tmp_path)]
     given = ["-p", "workspace", str(made.path), "-p", "output", str(tmp_path / "replayed")]
     output = tmp_path / "out.ipynb"
     ended = subprocess.run(
