@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from sciagent.execution.kernel_end import start_kernel
+
 ASKED = "connections"
 """File beside the connection file: a line for each connection, name or packet asked for."""
 
@@ -51,9 +53,7 @@ def _target(event: str, arguments: tuple[Any, ...]) -> str:
 def main() -> None:
     """Start the kernel."""
     watch_connections(Path(sys.argv[sys.argv.index("-f") + 1]).with_name(ASKED))
-    from ipykernel.kernelapp import IPKernelApp
-
-    IPKernelApp.launch_instance()
+    start_kernel()
 
 
 if __name__ == "__main__":
