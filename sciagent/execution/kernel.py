@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
-from jupyter_client.manager import AsyncKernelManager
 
 import sciagent
+from sciagent.execution.prompt_kernel import PromptClient, PromptManager
 from sciagent.workspace.secret_names import without_secrets
 
 KERNEL_NAME = "sciagent-interpreter"
@@ -45,7 +45,7 @@ def kernel_manager(
     folder: Path,
     command: Sequence[str] = LAUNCHER,
     provisioner: dict[str, Any] | None = None,
-) -> AsyncKernelManager:
+) -> PromptManager:
     """Make the manager of a kernel that has not been started.
 
     Parameters
@@ -60,7 +60,9 @@ def kernel_manager(
     """
     specs = InterpreterSpecs()
     specs.command, specs.provisioner = command, provisioner
-    manager = AsyncKernelManager(kernel_name=KERNEL_NAME, kernel_spec_manager=specs)
+    manager = PromptManager(
+        kernel_name=KERNEL_NAME, kernel_spec_manager=specs, client_factory=PromptClient
+    )
     manager.connection_file = str(folder / "connection.json")
     sockets = str(folder / "socket")
     if len(sockets) <= _LONGEST_SOCKET_PATH:

@@ -7,7 +7,7 @@ more; the process then hangs until it is killed seconds later.
 import atexit
 import signal
 
-_PATIENCE_S = 0.4
+_PATIENCE_S = 0.15
 
 
 def start_kernel() -> None:
