@@ -92,7 +92,7 @@ def batch(
         try:
             campaign = run_batch(
                 spec, out=out, parallel=parallel, failed=failed, only=row or (),
-                engine=engine.value, cluster=cluster, watcher=watch,
+                engine=engine.value, cluster=cluster, watcher=watch, interrupted=say_waiting,
             )  # fmt: skip
         except KeyboardInterrupt:
             _say_how_to_go_on(spec, out)
@@ -147,6 +147,15 @@ def _span(seconds: float) -> str:
     if hours:
         return f"about {hours} h {minutes} min left"
     return f"about {minutes} min {rest} s left" if minutes else f"about {rest} s left"
+
+
+def say_waiting(progress: "CampaignProgress") -> None:
+    """Say which rows still run after the first Ctrl-C."""
+    from sciagent.cli.streams import messages
+
+    running = [str(row.number) for row, state in progress.rows if state.status == "running"]
+    what = f"Waiting for row{'s' if len(running) > 1 else ''} {', '.join(running)} to end"
+    messages().print(f"{what}; press Ctrl-C again to end them at once.", soft_wrap=True)
 
 
 def _say_how_to_go_on(spec: Path, out: Path) -> None:

@@ -312,6 +312,9 @@ class Sealed(Contract):
     kind: Literal["sealed"] = "sealed"
     status: str
     files: tuple[Artifact, ...]
+    apart: tuple[str, ...] = Field(
+        default=(), description="Folders that are not listed: they have seals of their own."
+    )
 
 
 EventBody = Annotated[

@@ -13,6 +13,8 @@ from sciagent.contracts.study import Budget, Objective
 RunStatus = Literal["running", "stopped", "completed", "abstained", "failed", "limit"]
 
 
+CAMPAIGN = "campaign"
+"""First word of what stands for the question in the folder of a campaign."""
 WORKFLOW = "workflow"
 """First word of what stands for the question in a run of a notebook."""
 
@@ -35,6 +37,11 @@ class RunRequest(Contract):
     parallel: int = Field(default=1, ge=1)
     seed: int = Field(default=0, ge=0)
     threads: int = Field(default=1, ge=1, description="Threads of each trial's numerics.")
+
+    @property
+    def is_campaign(self) -> bool:
+        """Whether the folder is that of a campaign."""
+        return self.question.startswith(f"{CAMPAIGN}/")
 
     @property
     def is_workflow(self) -> bool:

@@ -5,6 +5,7 @@ more; the process then hangs until it is killed seconds later.
 """
 
 import atexit
+import logging
 import signal
 
 _PATIENCE_S = 0.15
@@ -16,6 +17,8 @@ def start_kernel() -> None:
 
     application = IPKernelApp.instance()
     application.initialize()  # type: ignore[no-untyped-call]
+    # It would complain of each interrupt, also of the one that comes before its end.
+    application.log_level = logging.CRITICAL
     # Handlers run in reverse: those of the user's code first, then this, then ipykernel's own.
     atexit.register(_end_soon)
     application.start()  # type: ignore[no-untyped-call]

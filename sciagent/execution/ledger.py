@@ -31,6 +31,7 @@ from sciagent.contracts.run import RunStatus
 from sciagent.workspace.atomic import write_atomic
 from sciagent.workspace.clock import utc_timestamp
 from sciagent.workspace.identity import new_ulid
+from sciagent.workspace.layout import JOURNAL
 
 RUNS = "runs"
 CLAIM = "claim.json"
@@ -244,6 +245,27 @@ class Attempt:
         self._beat.join()
         if not (self.directory / RESULT).exists():
             (self.directory / RELEASED).touch()
+
+    def adopt(self) -> Path | None:
+        """Take the workspace of the attempt before this one over, if that was interrupted.
+
+        Its owner must be known to be dead: a process of this machine, or one that let go of it.
+
+        Returns
+        -------
+        Path or None
+            The workspace, now in the folder of this attempt; None if there is none to go on with.
+        """
+        attempts = self._ledger.attempts(self.row)
+        earlier = attempts[-2] if len(attempts) > 1 and attempts[-1] == self.directory else None
+        if earlier is None or read_result(earlier) is not None:
+            return None
+        claim = read_claim(earlier)
+        is_here = claim is not None and (claim.host, claim.boot) == (self._claim.host, _boot())
+        found = [path.parent for path in earlier.glob(f"[!.]*/{JOURNAL}")]
+        if not (is_here or (earlier / RELEASED).exists()) or len(found) != 1:
+            return None
+        return found[0].rename(self.directory / found[0].name)
 
     def tell(self, progress: AttemptProgress) -> None:
         """Say how far it has come; nothing is waited for, for it may be lost."""

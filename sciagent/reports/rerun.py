@@ -76,7 +76,7 @@ def rerun_verdicts(
         On each claim that was computed again.
     """
     figures = [
-        _redrawn(claim, root, drawings) for claim in claims.claims if isinstance(claim, FigureClaim)
+        redrawn(claim, root, drawings) for claim in claims.claims if isinstance(claim, FigureClaim)
     ]
     refusal = _refusal(root, findings)
     if refusal:
@@ -179,7 +179,8 @@ def _recompared(
     )
 
 
-def _redrawn(claim: FigureClaim, root: Path, drawings: Drawings) -> Verdict:
+def redrawn(claim: FigureClaim, root: Path, drawings: Drawings) -> Verdict:
+    """Draw a figure again from its data, and compare it pixel by pixel."""
     try:
         image = draw(drawings, claim.drawing, [root / source.path for source in claim.data])
         share = different_pixels(image, (root / claim.path).read_bytes())

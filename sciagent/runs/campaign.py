@@ -17,9 +17,9 @@ from sciagent.runs.campaign_progress import (
     progress_of,
     read_campaign,
 )
-from sciagent.runs.campaign_report import write_campaign_report
 from sciagent.runs.campaign_rows import CampaignFile, Row, rows_of, task_of
 from sciagent.runs.campaign_spec import CampaignSpec, load_spec
+from sciagent.runs.campaign_workspace import publish_campaign
 from sciagent.workspace.atomic import write_atomic
 from sciagent.workspace.identity import slug_from_text
 
@@ -100,6 +100,7 @@ def batch(  # noqa: PLR0913 - all that a campaign can be asked, by keyword
     engine: EngineName | Engine = "local",
     cluster: str | Path | None = None,
     watcher: Watcher | None = None,
+    interrupted: Watcher | None = None,
 ) -> Campaign:
     """Run the rows of a campaign that are not finished, and write its table and report.
 
@@ -124,6 +125,8 @@ def batch(  # noqa: PLR0913 - all that a campaign can be asked, by keyword
         For ``parsl``: a Python file that defines a Parsl `config`; without it, this machine.
     watcher
         Is told how it stands.
+    interrupted
+        Is told the same at once when Ctrl-C has come and rows still run.
 
     Raises
     ------
@@ -138,18 +141,25 @@ def batch(  # noqa: PLR0913 - all that a campaign can be asked, by keyword
         campaign = Campaign(campaign.path, wanted, campaign.rows)
     chosen = _chosen(campaign.rows, only)
     content = CampaignFile(spec=campaign.spec, rows=campaign.rows)
-    write_atomic(campaign.path / CAMPAIGN, content.model_dump_json(indent=1) + "\n")
+    _write_if_new(campaign.path / CAMPAIGN, content)
     carrier = _engine(engine, campaign, Path(cluster) if cluster else None)
-    drive = _Drive(campaign, carrier, watcher)
+    drive = _Drive(campaign, carrier, watcher, interrupted)
     try:
         drive.run(chosen, failed=failed)
     finally:
         carrier.close()
         ended = campaign.progress
-        write_campaign_report(campaign.path, campaign.spec, ended)
+        publish_campaign(campaign.path, campaign.spec, ended)
         if watcher is not None:
             watcher(ended)
     return campaign
+
+
+def _write_if_new(path: Path, content: CampaignFile) -> None:
+    """Write what is asked for; a file that says the same may be sealed and stays as it is."""
+    text = content.model_dump_json(indent=1) + "\n"
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        write_atomic(path, text)
 
 
 def _engine(engine: EngineName | Engine, campaign: Campaign, cluster: Path | None) -> Engine:
@@ -182,6 +192,7 @@ class _Drive:
     campaign: Campaign
     engine: Engine
     watcher: Watcher | None
+    interrupted: Watcher | None = None
     ledger: Ledger = field(init=False)
     queue: deque[Row] = field(default_factory=deque)
     flying: dict["Future[AttemptResult | None]", Row] = field(default_factory=dict)
@@ -205,6 +216,8 @@ class _Drive:
                 self._collect()
         except KeyboardInterrupt:
             self.queue.clear()
+            if self.flying and self.interrupted is not None:
+                self.interrupted(self.campaign.progress)
             self._drain()
             raise
 

@@ -10,13 +10,13 @@ from sciagent.contracts.study import Budget
 from sciagent.execution.attempts import AttemptTask, Made
 from sciagent.execution.ledger import Attempt, AttemptProgress
 from sciagent.runs.opened import Run
-from sciagent.runs.starting import run
+from sciagent.runs.starting import resume, run
 
 _MIB = 1024 * 1024
 
 
 def run_question(task: AttemptTask, attempt: Attempt) -> Made:
-    """Study the question of a row in a workspace of its own.
+    """Study the question of a row in a workspace of its own, or go on with an interrupted one.
 
     The time limit is the budget of the study; the memory limit holds for each process.
     """
@@ -28,16 +28,21 @@ def run_question(task: AttemptTask, attempt: Attempt) -> Made:
             decided += 1
             attempt.tell(AttemptProgress(cell=decided))
 
+    earlier = attempt.adopt()
     with _bounded(task.limits.memory_mib):
-        made = run(
-            task.source,
-            dataset=task.dataset,
-            inputs=task.paths,
-            settings=task.parameters,
-            budget=Budget(wall_s=task.limits.timeout_s),
-            seed=task.seed,
-            out=attempt.directory,
-            observer=hear,
+        made = (
+            resume(earlier, observer=hear)
+            if earlier is not None
+            else run(
+                task.source,
+                dataset=task.dataset,
+                inputs=task.paths,
+                settings=task.parameters,
+                budget=Budget(wall_s=task.limits.timeout_s),
+                seed=task.seed,
+                out=attempt.directory,
+                observer=hear,
+            )
         )
     result = made.result
     return Made(

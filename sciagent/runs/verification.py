@@ -5,7 +5,8 @@ from pathlib import Path
 from sciagent.contracts.claim import Verification
 from sciagent.reports.verify import save_verification
 from sciagent.reports.verify import verify as verify_workspace
-from sciagent.workspace.workspace import open_workspace
+from sciagent.runs.campaign_check import verified_campaign
+from sciagent.workspace.workspace import open_workspace, read_request
 
 
 def verify(path: str | Path, *, rerun: bool = False, claim: str | None = None) -> Verification:
@@ -25,8 +26,14 @@ def verify(path: str | Path, *, rerun: bool = False, claim: str | None = None) -
     Verification
         Verdicts, findings and whether the run can be relied on.
     """
-    root = open_workspace(Path(path)).root
-    verification = verify_workspace(root, rerun=rerun, claim=claim)
+    layout = open_workspace(Path(path))
+    root = layout.root
+    if read_request(layout).is_campaign:
+        verification = verified_campaign(
+            root, lambda row: verify(row, rerun=True), rerun=rerun, claim=claim
+        )
+    else:
+        verification = verify_workspace(root, rerun=rerun, claim=claim)
     if claim is None:
         save_verification(root, verification)
     return verification

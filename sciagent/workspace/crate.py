@@ -28,12 +28,13 @@ _COMPLETED = "http://schema.org/CompletedActionStatus"
 _FAILED = "http://schema.org/FailedActionStatus"
 
 
-def write_crate(root: Path) -> Path:
+def write_crate(root: Path, apart: tuple[str, ...] = ()) -> Path:
     """Describe a workspace in `ro-crate-metadata.json`; no file is copied or changed.
 
     Each trial that was carried out and each notebook that was run is one `CreateAction`. The
     text depends only on the journal and the files, so it is the same whenever it is written.
-    Write it when all other files are there, and seal afterwards.
+    Write it when all other files are there, and seal afterwards. Folders named in `apart` are left
+    out.
 
     Returns
     -------
@@ -46,7 +47,7 @@ def write_crate(root: Path) -> Path:
         If the journal cannot be read or the workspace holds a symbolic link.
     """
     activity = read_activity(root)
-    crate = _Crate(root, activity)
+    crate = _Crate(root, activity, apart)
     crate.add_trials()
     crate.add_notebooks()
     text = json.dumps(crate.metadata(), indent=1, ensure_ascii=False) + "\n"
@@ -71,11 +72,11 @@ class _Action:
 class _Crate:
     """The crate while it grows."""
 
-    def __init__(self, root: Path, activity: Activity) -> None:
+    def __init__(self, root: Path, activity: Activity, apart: Sequence[str]) -> None:
         from rocrate.rocrate import ROCrate
 
         self._activity = activity
-        self._files = {each.path: each for each in files_of(root) if each.path != CRATE}
+        self._files = {each.path: each for each in files_of(root, apart) if each.path != CRATE}
         self._by_trial = _files_by_trial(self._files)
         self._actions: list[Entity] = []
         self._crate = ROCrate(version=_VERSION)

@@ -1,7 +1,7 @@
 """The seal: the last event of a finished run lists every file, and the check against it."""
 
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sciagent.contracts.artifact import Artifact
@@ -18,11 +18,12 @@ from sciagent.workspace.layout import INBOX, JOURNAL, LOCK, MUTABLE_AFTER_SEAL
 _NOT_LISTED = MUTABLE_AFTER_SEAL | {JOURNAL, LOCK}
 
 
-def _paths(root: Path, folder: Path) -> Iterator[tuple[str, Path]]:
+def _paths(root: Path, folder: Path, apart: Sequence[str] = ()) -> Iterator[tuple[str, Path]]:
     """Walk all that is no folder, in order of the relative path; links are not followed."""
     for path in sorted(folder.iterdir()):
         if path.is_dir() and not path.is_symlink():
-            yield from _paths(root, path)
+            if path.relative_to(root).as_posix() not in apart:
+                yield from _paths(root, path, apart)
         else:
             yield path.relative_to(root).as_posix(), path
 
@@ -35,7 +36,7 @@ def _is_listed(name: str, path: Path) -> bool:
     return name not in _NOT_LISTED and not (folder == INBOX and rest and "/" not in rest)
 
 
-def files_of(root: Path) -> tuple[Artifact, ...]:
+def files_of(root: Path, apart: Sequence[str] = ()) -> tuple[Artifact, ...]:
     """List every file that a seal answers for, with its hash, in order of path.
 
     Raises
@@ -44,7 +45,7 @@ def files_of(root: Path) -> tuple[Artifact, ...]:
         If there is a symbolic link, socket or other thing that is no file: what it holds cannot
         be sealed.
     """
-    listed = [(name, path) for name, path in _paths(root, root) if _is_listed(name, path)]
+    listed = [(name, path) for name, path in _paths(root, root, apart) if _is_listed(name, path)]
     strange = [name for name, path in listed if not stat.S_ISREG(path.lstat().st_mode)]
     if strange:
         raise WorkspaceError(
@@ -54,10 +55,11 @@ def files_of(root: Path) -> tuple[Artifact, ...]:
     return tuple(artifact_of(path, root) for _, path in sorted(listed))
 
 
-def seal(journal: JournalFile, root: Path, status: RunStatus) -> Event:
+def seal(journal: JournalFile, root: Path, status: RunStatus, apart: tuple[str, ...] = ()) -> Event:
     """Finish a run: its last event lists every file.
 
-    What killed writers left under temporary names is removed first.
+    What killed writers left under temporary names is removed first. Folders named in `apart` are
+    left out.
 
     Raises
     ------
@@ -67,13 +69,13 @@ def seal(journal: JournalFile, root: Path, status: RunStatus) -> Event:
         If the disk is full; the run is then not sealed.
     """
     try:
-        for _, path in list(_paths(root, root)):
+        for _, path in list(_paths(root, root, apart)):
             if is_leftover(path) and not path.is_symlink():
                 path.unlink()
-        files = files_of(root)
+        files = files_of(root, apart)
     except OSError as error:
         raise storage_error(error, f"the files of {root} cannot be listed") from error
-    return journal.append(Sealed(status=status, files=files))
+    return journal.append(Sealed(status=status, files=files, apart=apart))
 
 
 def is_sealed(root: Path) -> bool:
@@ -102,7 +104,7 @@ def check_seal(root: Path) -> list[Finding]:
         return [*findings, unreadable]
     if not last or not isinstance(last[0].body, Sealed):
         return [*findings, _unsealed(last)]
-    return findings + _compare(root, {each.path: each for each in last[0].body.files})
+    return findings + _compare(root, last[0].body)
 
 
 def _unsealed(last: list[Event]) -> Finding:
@@ -113,9 +115,11 @@ def _unsealed(last: list[Event]) -> Finding:
     )  # fmt: skip
 
 
-def _compare(root: Path, sealed: dict[str, Artifact]) -> list[Finding]:
+def _compare(root: Path, seal: Sealed) -> list[Finding]:
     findings = []
-    present = {name: path for name, path in _paths(root, root) if _is_listed(name, path)}
+    sealed = {each.path: each for each in seal.files}
+    paths = _paths(root, root, seal.apart)
+    present = {name: path for name, path in paths if _is_listed(name, path)}
     for name in sorted(sealed.keys() | present.keys()):
         if name not in present:
             findings.append(
