@@ -24,7 +24,9 @@ from benchmarks.table import Row, present, progress
 from sciagent.agent.settings import AgentSettings
 from sciagent.contracts.errors import ResourceError
 from sciagent.contracts.events import Event, EventBody
-from sciagent.contracts.ports import CodeResult, Journal
+from sciagent.contracts.ports import Journal
+from sciagent.execution.code_runner import CodeSettings, KernelPool
+from sciagent.execution.session import KernelSettings
 from sciagent.llm.client import sleep
 from sciagent.testing.agents import ScriptedRun, library, register
 from sciagent.testing.model_server import (
@@ -43,6 +45,7 @@ from sciagent.testing.star_puzzle import results_of, subagent_answer
 from sciagent.tools.code import code
 from sciagent.tools.context import ToolContext
 from sciagent.tools.tool import Tool, tool
+from sciagent.workspace.journal import JournalFile
 
 LINES = 5
 _CHILD = "from benchmarks.agent_faults import child; child({folder!r}, {base_url!r})"
@@ -195,31 +198,28 @@ def with_subagents(folder: Path, policy: Policy) -> list[Result]:
     return [attempt(folder, policy, tools=tools, settings=AgentSettings(subagents=True))]
 
 
-@dataclass
-class MortalKernel:
-    """A kernel that dies in its first cell (a `CodeRunner`)."""
-
-    cells: int = 0
-
-    def run(self, code: str, *, timeout_s: float | None = None) -> CodeResult:
-        """Run a cell."""
-        del code, timeout_s
-        self.cells += 1
-        if self.cells == 1:
-            return CodeResult(status="kernel_died", output="")
-        return CodeResult(status="ok", output="computed 42", cell=str(self.cells))
+_DEATH = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
 
 
 def under_kernel_death(folder: Path) -> list[Result]:
-    """Let the kernel die in the middle of a cell."""
+    """Let a real kernel die in the middle of a cell; the agent goes on in a new one."""
 
     def policy(request: ScriptedRequest) -> ScriptedAnswer:
-        if any("computed 42" in text for text in request.results("code")):
+        told = request.results("code")
+        if any("computed 42" in text for text in told):
             return clerk(request)
-        return calling("code", code="compute()")
+        return calling("code", code="print('computed', 40 + 2)" if told else _DEATH)
 
+    workspace = folder / "kernel"
+    workspace.mkdir()
+    settings = CodeSettings(KernelSettings(workspace=workspace, allow_unsandboxed=True))
     tools = (register(folder), read_register(folder), code)
-    return [attempt(folder, policy, tools=tools, ports={"code": MortalKernel()})]
+    with JournalFile.create(workspace / "events.jsonl") as journal:
+        pool = KernelPool(journal, settings)
+        try:
+            return [attempt(folder, policy, tools=tools, ports={"code": pool.runner("main")})]
+        finally:
+            pool.close()
 
 
 class FullDisk:

@@ -37,6 +37,9 @@ class RunRequest(Contract):
     parallel: int = Field(default=1, ge=1)
     seed: int = Field(default=0, ge=0)
     threads: int = Field(default=1, ge=1, description="Threads of each trial's numerics.")
+    readable: tuple[str, ...] = Field(
+        default=(), description="Of a notebook: what it may read besides its inputs."
+    )
 
     @property
     def is_campaign(self) -> bool:

@@ -33,6 +33,9 @@ class AttemptTask(Contract):
     seed: int = Field(default=0, ge=0)
     threads: int = Field(default=1, ge=1)
     limits: NotebookLimits = NotebookLimits()
+    readable: tuple[str, ...] = Field(
+        default=(), description="What a notebook may read besides the files of its parameters."
+    )
 
 
 class Made(Contract):

@@ -9,7 +9,7 @@ from typing import Any
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 
 import sciagent
-from sciagent.execution.prompt_kernel import PromptClient, PromptManager
+from sciagent.execution.prompt_kernel import PromptClient, PromptKernel
 from sciagent.workspace.secret_names import without_secrets
 
 KERNEL_NAME = "sciagent-interpreter"
@@ -45,7 +45,7 @@ def kernel_manager(
     folder: Path,
     command: Sequence[str] = LAUNCHER,
     provisioner: dict[str, Any] | None = None,
-) -> PromptManager:
+) -> PromptKernel:
     """Make the manager of a kernel that has not been started.
 
     Parameters
@@ -60,7 +60,7 @@ def kernel_manager(
     """
     specs = InterpreterSpecs()
     specs.command, specs.provisioner = command, provisioner
-    manager = PromptManager(
+    manager = PromptKernel(
         kernel_name=KERNEL_NAME, kernel_spec_manager=specs, client_factory=PromptClient
     )
     manager.connection_file = str(folder / "connection.json")

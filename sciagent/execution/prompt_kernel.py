@@ -47,7 +47,7 @@ class PromptClient(AsyncKernelClient):
         return True
 
 
-class PromptManager(AsyncKernelManager):
+class PromptKernel(AsyncKernelManager):
     """Notices soon that a kernel has ended."""
 
     async def _async_wait(self, pollinterval: float = _POLL_S) -> None:

@@ -38,7 +38,7 @@ def workflow_request(task: AttemptTask) -> RunRequest:
     """What stands in the journal of a run of a notebook."""
     return RunRequest(
         question=f"{WORKFLOW}/{Path(task.source).stem}", settings=task.parameters, seed=task.seed,
-        threads=task.threads,
+        threads=task.threads, readable=task.readable,
     )  # fmt: skip
 
 
@@ -110,6 +110,7 @@ class Workflow:
             run_with_papermill(
                 self._notebook, self._layout / RECORD, self.parameters,
                 directory=self._directory, limits=self._task.limits, heard=self._hear,
+                readable=tuple(map(Path, self._task.readable)),
             )  # fmt: skip
             return found_results(self._directory)
         except SciagentError as error:

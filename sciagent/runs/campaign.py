@@ -143,16 +143,20 @@ def batch(  # noqa: PLR0913 - all that a campaign can be asked, by keyword
     content = CampaignFile(spec=campaign.spec, rows=campaign.rows)
     _write_if_new(campaign.path / CAMPAIGN, content)
     carrier = _engine(engine, campaign, Path(cluster) if cluster else None)
-    drive = _Drive(campaign, carrier, watcher, interrupted)
+    _driven(_Drive(campaign, carrier, watcher, interrupted), chosen, failed=failed)
+    return campaign
+
+
+def _driven(drive: "_Drive", chosen: Iterable[Row], *, failed: bool) -> None:
+    campaign = drive.campaign
     try:
         drive.run(chosen, failed=failed)
     finally:
-        carrier.close()
+        drive.engine.close()
         ended = campaign.progress
         publish_campaign(campaign.path, campaign.spec, ended)
-        if watcher is not None:
-            watcher(ended)
-    return campaign
+        if drive.watcher is not None:
+            drive.watcher(ended)
 
 
 def _write_if_new(path: Path, content: CampaignFile) -> None:

@@ -80,6 +80,7 @@ def task_of(spec: CampaignSpec, row: Row, folder: Path) -> AttemptTask:
         seed=row.seed,
         threads=spec.threads,
         limits=spec.limits,
+        readable=tuple(str(spec.located(path)) for path in spec.readable),
     )
 
 

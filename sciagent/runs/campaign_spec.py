@@ -42,6 +42,9 @@ class CampaignSpec(Contract):
     paths: tuple[str, ...] = Field(
         default=(), description="Parameters of a workflow that name files."
     )
+    readable: tuple[Path, ...] = Field(
+        default=(), description="What notebooks may read besides the files of their parameters."
+    )
     seed: int = Field(default=0, ge=0)
     threads: int = Field(default=1, ge=1)
     limits: NotebookLimits = NotebookLimits()

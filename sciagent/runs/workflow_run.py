@@ -53,13 +53,14 @@ def run_workflow(task: AttemptTask, attempt: Attempt) -> Made:
     return _executed(layout, task, heard, None)
 
 
-def run_notebook(
+def run_notebook(  # noqa: PLR0913 - all that a notebook can be asked, by keyword
     path: str | Path,
     *,
     parameters: Mapping[str, JsonValue] | None = None,
     inputs: Files | None = None,
     out: str | Path = "artifacts",
     limits: NotebookLimits | None = None,
+    readable: Sequence[str | Path] = (),
     observer: Observer | None = None,
 ) -> Run:
     """Run a workflow notebook and leave a workspace with a verified report.
@@ -78,6 +79,8 @@ def run_notebook(
         Folder in which the workspace is made.
     limits
         Bounds of time and memory.
+    readable
+        Folders and files that it may read besides.
     observer
         Is told each event of the journal.
 
@@ -94,6 +97,7 @@ def run_notebook(
         campaign=str(out), row="", carrier="", source=str(notebook), parameters=given,
         paths={name: tuple(map(str, paths)) for name, paths in files.items()},
         limits=limits or NotebookLimits(),
+        readable=tuple(str(Path(each).resolve()) for each in readable),
     )  # fmt: skip
     layout = _made(task, Path(out))
     tell_beginning(layout, observer)
@@ -138,7 +142,7 @@ def execute_again(workspace: Layout, output: Layout) -> None:
     named = {name: paths[0] if len(paths) == 1 else paths for name, paths in relative.items()}
     run_with_papermill(
         notebook, output / RECORD, {**task.parameters, **named}, directory=directory,
-        limits=task.limits,
+        limits=task.limits, readable=tuple(map(Path, task.readable)),
     )  # fmt: skip
     write_results(output, found_results(directory))
 
@@ -177,6 +181,7 @@ def _task_of(layout: Layout) -> AttemptTask:
     return AttemptTask(
         campaign=str(layout.root), row="", carrier="", source=str(notebook),
         parameters=request.settings, seed=request.seed, threads=request.threads,
+        readable=request.readable,
     )  # fmt: skip
 
 

@@ -10,32 +10,14 @@ from typing import Any
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
 
 from sciagent.contracts.errors import ErrorRecord, InputError
-from sciagent.contracts.events import OwnerStarted, TrialDecided
 from sciagent.execution.ledger import AttemptResult, Ledger
 from sciagent.runs import open_run, verify
 from sciagent.runs.campaign import Campaign, batch, plan
 from sciagent.runs.campaign_progress import campaign_progress
-from sciagent.runs.campaign_rows import CampaignFile, task_of
 from sciagent.workspace.seal import is_sealed
 
-ENDINGS = """
-import json, os, time
-if how == "raise":
-    1 / 0
-if how == "kill":
-    os.kill(os.getpid(), 9)
-if how == "hang":
-    time.sleep(100)
-if how == "memory":
-    eaten = bytearray(10**9)
-with open(log, "a") as stream:
-    stream.write(f"{x} begins\\n")
-time.sleep(sleep_s)
-"""
-WRITE = "json.dump({'square': {'value': x * x, 'unit': 'um2'}, 'x': x}, open('results.json', 'w'))"
 BOWLS: dict[str, Any] = {
     "campaign": "Bowls",
     "question": "toy/parabola",
@@ -52,15 +34,6 @@ def engine(request: pytest.FixtureRequest) -> str:
     if request.param == "parsl":
         pytest.importorskip("parsl", reason="the extra [cluster] is not installed")
     return str(request.param)
-
-
-@pytest.fixture
-def workflow(tmp_path: Path) -> Path:
-    parameters = "x = 1\nhow = ''\nsleep_s = 0.0\nlog = 'log'\nmissing = ''"
-    cells = [new_code_cell(source) for source in (parameters, ENDINGS, WRITE)]
-    cells[0].metadata["tags"] = ["parameters"]
-    nbformat.write(new_notebook(cells=cells), tmp_path / "square.ipynb")
-    return tmp_path / "square.ipynb"
 
 
 def squares(workflow: Path, **more: Any) -> dict[str, Any]:
@@ -336,79 +309,3 @@ def test_an_engine_that_is_not_known_is_refused(tmp_path: Path, workflow: Path) 
         batch(squares(workflow), out=tmp_path, engine=unknown)
     with pytest.raises(InputError, match="for the engine `parsl`"):
         batch(squares(workflow), out=tmp_path, cluster="slurm.py")
-
-
-def test_a_changed_digit_of_the_table_or_of_a_row_is_named(tmp_path: Path, workflow: Path) -> None:
-    campaign = batch(squares(workflow), out=tmp_path)
-    assert verify(campaign.path, rerun=True).ok
-    events = (campaign.path / "events.jsonl").read_text()
-    batch(squares(workflow), out=tmp_path)
-    assert (campaign.path / "events.jsonl").read_text() == events
-    (result, *_) = sorted(campaign.path.glob("runs/*/attempt-1/result.json"))
-    result.write_text(result.read_text().replace("completed", "failed"))
-    checked = verify(campaign.path)
-    assert [(each.path, each.problem) for each in checked.findings] == [
-        (result.relative_to(campaign.path).as_posix(), "changed")
-    ]
-    table = campaign.path / "table.csv"
-    table.write_text(table.read_text().replace("4.0", "4.1"))
-    checked = verify(campaign.path)
-    assert "table.csv" in [each.path for each in checked.findings]
-    assert "row.0001" in [each.claim for each in checked.verdicts if each.verdict == "mismatch"]
-
-
-def test_more_rows_continue_the_sealed_folder_of_a_campaign(tmp_path: Path, workflow: Path) -> None:
-    batch(squares(workflow), out=tmp_path)
-    more = batch(squares(workflow, grid={"x": [2, 3, 5]}), out=tmp_path)
-    assert verify(more.path).ok
-    kinds = [event.kind for event in open_run(more.path).events()]
-    assert kinds.count("sealed") == 2
-    assert kinds.count("segment_opened") == 1
-
-
-def test_names_of_parameters_may_be_those_of_columns(tmp_path: Path, workflow: Path) -> None:
-    notebook = nbformat.read(workflow, as_version=4)
-    notebook.cells[0].source += "\nstatus = 0"
-    nbformat.write(notebook, workflow)
-    campaign = batch(squares(workflow, parameters={"status": 7}), out=tmp_path)
-    assert verify(campaign.path).ok
-    assert [(row["status"], row["status 2"]) for row in table(campaign)] == [("finished", "7")] * 2
-
-
-def test_one_failed_row_of_several_is_run_again_when_it_is_named(
-    tmp_path: Path, workflow: Path
-) -> None:
-    spec = squares(workflow, grid={"how": ["raise"], "x": [1, 2]})
-    batch(spec, out=tmp_path)
-    again = batch(spec, out=tmp_path, failed=True, only=[2])
-    attempts = [len(Ledger(again.path).attempts(row.id)) for row in again.rows]
-    assert attempts == [1, 2]
-
-
-def test_an_interrupted_row_of_a_question_goes_on_where_it_was(tmp_path: Path) -> None:
-    spec = {**BOWLS, "grid": {"lowest_x_um": [1.0]}}
-    campaign = plan(spec, out=tmp_path)
-    campaign.path.mkdir()
-    content = CampaignFile(spec=campaign.spec, rows=campaign.rows)
-    (campaign.path / "campaign.json").write_text(content.model_dump_json())
-    task = task_of(campaign.spec, campaign.rows[0], campaign.path)
-    script = (
-        "import os, sys\n"
-        "from sciagent.execution.attempts import AttemptTask\n"
-        "from sciagent.execution.ledger import Ledger\n"
-        "from sciagent.runs import run\n"
-        f"task = AttemptTask.model_validate_json({task.model_dump_json()!r})\n"
-        "attempt = Ledger(__import__('pathlib').Path(task.campaign)).claim(task.row)\n"
-        "def watch(event):\n"
-        "    if event.kind == 'trial_decided': os.kill(os.getpid(), 9)\n"
-        "run(task.source, settings=task.parameters, out=attempt.directory, observer=watch)\n"
-    )
-    subprocess.run([sys.executable, "-c", script], check=False)
-    done = batch(spec, out=tmp_path)
-    assert statuses(done) == ["finished"]
-    (result,) = Ledger(done.path).results(done.rows[0].id)
-    run = open_run(done.path / "runs" / result.row / "attempt-2" / result.workspace)
-    bodies = [event.body for event in run.events()]
-    numbers = [body.trial for body in bodies if isinstance(body, TrialDecided)]
-    assert len(numbers) == len(set(numbers)) > 1
-    assert sum(isinstance(body, OwnerStarted) for body in bodies) == 2
