@@ -211,7 +211,7 @@ def under_kernel_death(folder: Path) -> list[Result]:
         return calling("code", code="print('computed', 40 + 2)" if told else _DEATH)
 
     workspace = folder / "kernel"
-    workspace.mkdir()
+    workspace.mkdir(parents=True)
     settings = CodeSettings(KernelSettings(workspace=workspace, allow_unsandboxed=True))
     tools = (register(folder), read_register(folder), code)
     with JournalFile.create(workspace / "events.jsonl") as journal:
