@@ -20,6 +20,8 @@ from benchmarks.table import Row, present, progress
 from sciagent.reports.notebooks import KERNEL, code_cell, written
 
 ENGINES = ("local", "parsl")
+MOMENTS_S = {"local": (1.0, 6.0), "parsl": (3.0, 10.0)}
+"""Between when a campaign is killed: from its first rows to about its end."""
 WORKERS = 2
 PAIRS = 5
 KILLS = 10
@@ -120,7 +122,7 @@ def measured(folder: Path, code: str, results: str) -> Measured:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_SAMPLE_S)
             break
-        memory.append(engine_mib(process.pid))
+        memory.append(engine_mib(process.pid, folder))
     wall_s = time.time() - begin
     if process.returncode != 0:
         raise RuntimeError(f"{folder}: the driver ended with {process.returncode}.")
@@ -128,22 +130,30 @@ def measured(folder: Path, code: str, results: str) -> Measured:
     return Measured(wall_s, first - begin, statistics.median(memory or [0.0]))
 
 
-def engine_mib(driver: int) -> float:
-    """Memory (PSS) of the driver and its workers, without kernels and what they started."""
+def engine_mib(driver: int, folder: Path) -> float:
+    """Memory (PSS) of the driver and its workers, without kernels and what they started.
+
+    Parsl starts its workers through a shell that is nobody's child: they are known by the folder
+    that they work in.
+    """
     total = 0
-    with contextlib.suppress(psutil.Error):
-        processes = [psutil.Process(driver)]
-        for process in processes:
-            with contextlib.suppress(psutil.Error):
-                if not is_kernel(" ".join(process.cmdline())):
-                    total += process.memory_full_info().pss
-                    processes += process.children()
+    for process in below(folder, driver):
+        with contextlib.suppress(psutil.Error):
+            total += process.memory_full_info().pss
     return total / _MIB
 
 
-def is_kernel(command: str) -> bool:
-    """Whether a process is a kernel, or the sandbox around one."""
-    return any(word in command for word in ("kernel", "bwrap"))
+def below(folder: Path, driver: int) -> list[psutil.Process]:
+    """Processes that belong to a driver, or work in a folder, but for kernels."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            command = " ".join(process.cmdline())
+            place = f"{process.cwd()} {command}"
+            is_ours = process.pid == driver or str(folder) in place
+            if is_ours and not any(word in command for word in ("kernel", "bwrap", "prlimit")):
+                found.append(process)
+    return found
 
 
 def pairs(
@@ -187,12 +197,10 @@ def compared(case: str, loops: Sequence[Measured], passes: Sequence[Measured]) -
     ]
 
 
-def finished_rows(folder: Path) -> dict[str, int]:
-    """Rows with a result, and how many attempts they have."""
-    return {
-        path.parents[1].name: len(list(path.parents[1].iterdir()))
-        for path in folder.glob("work/runs/*/attempt-*/result.json")
-    }
+def finished_rows(folder: Path) -> set[str]:
+    """Rows with a result."""
+    paths = folder.glob("work/runs/*/attempt-*/result.json")
+    return {path.parents[1].name for path in paths}
 
 
 def workers(folder: Path) -> list[int]:
@@ -208,7 +216,7 @@ def orphans(folder: Path) -> int:
     found = 0
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
-            found += process.cwd().startswith(str(folder / "work"))
+            found += process.cwd().startswith(str(folder))
     return found
 
 
@@ -261,29 +269,33 @@ def _killed_campaign(
     """Start one campaign again and again, killing, until all its rows are finished."""
     notebook = notebook_of(folder, _TRIVIAL)
     code = _BATCH.format(spec=spec_of(notebook, notebooks), folder=str(folder), engine=engine)
-    finished: dict[str, int] = {}
-    while len(finished) < notebooks:
+    while len(finished_rows(folder)) < notebooks:
         driver = start(folder, code)
-        was_killed = ended_within(driver, folder, dice)
+        was_killed = ended_within(driver, folder, dice, MOMENTS_S[engine])
         killed.made += was_killed
-        now = finished_rows(folder)
-        killed.again += sum(now[row] != attempts for row, attempts in finished.items())
-        finished = now
-        if driver.poll() is not None and was_killed:
+        if was_killed and driver.poll() is not None:
             killed.left += wait_for_orphans(folder)
         driver.wait()
         if not was_killed:
             break
-        finished = finished_rows(folder)
-    attempts = [len(list(row.iterdir())) for row in folder.glob("work/runs/*")]
-    killed.repeated += sum(attempts) - len(attempts)
+    for row in folder.glob("work/runs/*"):
+        attempts = sorted(row.iterdir(), key=lambda path: int(path.name.rpartition("-")[2]))
+        finished = [(path / "result.json").exists() for path in attempts]
+        first = finished.index(True) if True in finished else len(attempts)
+        killed.again += len(attempts[first + 1 :])
+        killed.repeated += len(attempts[1 : first + 1])
     killed.lost += notebooks - len(finished_rows(folder))
 
 
-def ended_within(driver: subprocess.Popen[bytes], folder: Path, dice: random.Random) -> bool:
+def ended_within(
+    driver: subprocess.Popen[bytes],
+    folder: Path,
+    dice: random.Random,
+    moments_s: tuple[float, float],
+) -> bool:
     """Wait a random time, then kill the driver or one of its workers. True if one was killed."""
     with contextlib.suppress(subprocess.TimeoutExpired):
-        driver.wait(dice.uniform(1.0, 6.0))
+        driver.wait(dice.uniform(*moments_s))
         return False
     if dice.random() < 1 / 2:
         driver.kill()

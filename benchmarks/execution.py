@@ -1,5 +1,7 @@
 """What a sandbox keeps in, what it costs at the start, and what pausing a kernel frees."""
 
+import contextlib
+import json
 import queue
 import statistics
 import sys
@@ -13,9 +15,13 @@ from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import KernelManager
 
 from benchmarks.table import Row, present, progress
+from sciagent.contracts.errors import SciagentError
 from sciagent.execution.code_runner import CodeSettings, KernelPool
+from sciagent.execution.notebook_limits import NotebookLimits
+from sciagent.execution.papermill_engine import run_with_papermill
 from sciagent.execution.sandbox import sandbox_mode
 from sciagent.execution.session import KernelSession, KernelSettings
+from sciagent.reports.notebooks import KERNEL, code_cell, written
 from sciagent.testing.escapes.attempts import ATTEMPTS
 from sciagent.testing.escapes.ground import attempts_in_sandbox, ground
 from sciagent.testing.swap import swap
@@ -156,11 +162,74 @@ def _paused(pool: KernelPool, resident_mib: int, missing: str) -> list[Row]:
     ]
 
 
+_ENDS = {
+    "timeout": "import time; time.sleep(60)",
+    "killed": "import os; os.kill(os.getpid(), 9)",
+    "interrupt": "raise KeyboardInterrupt",
+    "exception": "1 / 0",
+    "memory": "eaten = bytearray(10**9)",
+}
+"""Cells that do not come to their end, each by another way."""
+
+
+def truthfulness() -> list[Row]:
+    """Count the notebooks that mark exactly the cells that ran, whatever ended them."""
+    exact = 0
+    for name, source in _ENDS.items():
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place)
+            cells = [code_cell(text, f"c{n}") for n, text in enumerate(("a = 1", source, "b = 2"))]
+            content = {
+                "cells": cells, "metadata": {"kernelspec": dict(KERNEL)}, "nbformat": 4,
+                "nbformat_minor": 5,
+            }  # fmt: skip
+            (folder / "in.ipynb").write_text(written(content))
+            with contextlib.suppress(SciagentError):
+                run_with_papermill(
+                    folder / "in.ipynb", folder / "out.ipynb", {}, directory=folder,
+                    limits=NotebookLimits(cell_timeout_s=3, memory_mib=500),
+                )  # fmt: skip
+            found = json.loads((folder / "out.ipynb").read_text())["cells"]
+            status = {each["id"]: each["metadata"]["sciagent"]["status"] for each in found}
+            ran = (status["c0"], status["c1"] in {"failed", "interrupted"}, status["c2"])
+            exact += ran == ("completed", True, "not run")
+            progress(f"  {name}: {list(status.values())}")
+    return [Row("truthfulness", "exact", exact, "{count}", "of", len(_ENDS))]
+
+
+def saving() -> list[Row]:
+    """Save the variables of a kernel, end it, and let another go on."""
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        with JournalFile.create(root / "events.jsonl") as log:
+            pool = KernelPool(log, CodeSettings(KernelSettings(workspace=root)))
+            runner = pool.runner("main")
+            runner.run("import numpy as np\na = np.ones(200 << 17)\nnames = {'a': 1}\ng = iter(a)")
+            start = time.monotonic()
+            runner.offload()
+            saved_s = time.monotonic() - start
+            start = time.monotonic()
+            answer = runner.run("float(a.sum()) == a.size and names['a'] == 1")
+            restored_s = time.monotonic() - start
+            pool.close()
+    return [
+        Row("snapshot", "saved_s", saved_s, "s"),
+        Row("snapshot", "restored_s", restored_s, "s"),
+        Row("snapshot", "state_intact", float("True" in answer.output), "1", "at least", 1.0),
+    ]
+
+
 def measure(quick: bool) -> list[Row]:
     """Measure all of it; without a sandbox only the pause would mean anything."""
     if not sandbox_mode().is_confined:
         sys.exit(f"There is no sandbox here: {sandbox_mode().remedy}.")
-    return [*escapes(), *starts(3 if quick else PAIRS), *pausing(200 if quick else RESIDENT_MIB)]
+    return [
+        *escapes(),
+        *starts(3 if quick else PAIRS),
+        *pausing(200 if quick else RESIDENT_MIB),
+        *saving(),
+        *truthfulness(),
+    ]
 
 
 def main() -> int:

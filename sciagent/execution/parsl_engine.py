@@ -19,6 +19,7 @@ from sciagent.execution.attempts import AttemptTask, carry_out
 from sciagent.execution.ledger import STALE_S, AttemptResult
 from sciagent.execution.process_pool import WorkerLostError
 from sciagent.execution.tethered_interchange import OWNER_VARIABLE
+from sciagent.execution.worker import RARELY_USED, load_when_used
 from sciagent.workspace.identity import new_ulid
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def carry_out_line(task: str, lease: str) -> str | None:
         return None
     if age_s > STALE_S:
         return None
+    for name in RARELY_USED:
+        load_when_used(name)
     result = carry_out(AttemptTask.model_validate_json(task))
     return result.model_dump_json() if result else None
 

@@ -13,14 +13,14 @@ from typing import Any
 from sciagent.execution.attempts import AttemptTask, carry_out
 from sciagent.execution.tether import die_with_parent
 
-_RARELY_USED = ("requests",)
+RARELY_USED = ("requests",)
 """Imported by papermill for notebooks on the web, which campaigns have none of."""
 
 
 def main() -> None:
     """Run rows until the owner closes the input or dies."""
     die_with_parent(int(sys.argv[1]))
-    for name in _RARELY_USED:
+    for name in RARELY_USED:
         load_when_used(name)
     with os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8") as answers:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

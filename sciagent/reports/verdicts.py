@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from sciagent.contracts.claim import (
@@ -18,7 +19,7 @@ from sciagent.contracts.claim import (
 )
 from sciagent.contracts.errors import InputError
 from sciagent.contracts.study import Outcome
-from sciagent.reports.citations import judge_citation
+from sciagent.reports.citations import CitationJudge
 from sciagent.reports.digits import plain_decimal
 from sciagent.reports.evidence import Evidence
 from sciagent.reports.pointers import PointerError, value_in_json
@@ -33,13 +34,17 @@ def trial_of_path(path: str) -> int | None:
     return int(parts[1]) if len(parts) > 2 and parts[0] == TRIALS and parts[1].isdigit() else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Judge:
     """Judges claims by one workspace's artifacts and by the outcomes its journal recorded."""
 
     claims: Sequence[Claim]
     evidence: Evidence
     outcomes: Mapping[int, Outcome] = field(default_factory=dict)
+
+    @cached_property
+    def _citations(self) -> CitationJudge:
+        return CitationJudge(self.claims, self.evidence.root)
 
     def judge(self, claim: Claim) -> Verdict:
         """Give the verdict on a claim."""
@@ -53,7 +58,7 @@ class Judge:
 
     def _judged(self, claim: Claim) -> tuple[VerdictName, str]:
         if isinstance(claim, CitationClaim):
-            return judge_citation(claim, self.evidence.root)
+            return self._citations.judge(claim)
         if isinstance(claim, InferenceClaim):
             return "inference", "The author's inference: no source is given for it."
         if isinstance(claim, Statement):

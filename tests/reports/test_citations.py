@@ -6,20 +6,27 @@ import pytest
 
 from sciagent.contracts.citation import Citation, Quote
 from sciagent.contracts.claim import CitationClaim
-from sciagent.reports.citations import judge_citation
+from sciagent.reports.citations import CitationJudge
 
-TEXT = "A first page.\fFluorapatite has a cell length of 9.367 Å at room temperature."
+PAGE = "Fluorapatite has a cell length of 9.367 Å at room temperature."
+TEXT = f"A first page.\f{PAGE}"
 QUOTE = "Fluorapatite has a cell length of 9.367 Å"
+START = TEXT.index(QUOTE)
 
 
 def claim(statement: str = "fluorapatite has a = 9.367 Å", **changes: Any) -> CitationClaim:
     quote = Quote.model_validate({"text": QUOTE, **changes.pop("quote", {})})
     digest = hashlib.sha256(TEXT.encode()).hexdigest()
+    identifier = changes.pop("id", "c")
     fields = {"work": "hughes1989", "source_sha256": digest, "quote": quote, **changes}
     return CitationClaim(
-        id="c", subject="fluorapatite", quantity="cell length", statement=statement,
+        id=identifier, subject="fluorapatite", quantity="cell length", statement=statement,
         citation=Citation.model_validate(fields),
     )  # fmt: skip
+
+
+def judged(root: Path, one: CitationClaim, *others: CitationClaim) -> tuple[str, str]:
+    return CitationJudge((one, *others), root).judge(one)
 
 
 @pytest.fixture
@@ -30,12 +37,20 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize(
+    "quote",
+    [
+        {},
+        {"page": 2, "start": START, "end": START + len(QUOTE)},
+        {"text": "Fluorapatite has a cell\nlength of 9.367 Å", "page": 2},
+    ],
+)
 def test_a_quote_that_stands_in_its_source_and_supports_the_statement_is_quoted(
-    root: Path,
+    root: Path, quote: dict[str, Any]
 ) -> None:
-    assert judge_citation(claim(), root)[0] == "quoted"
-    exact = {"page": 2, "start": 0, "end": len(QUOTE)}
-    assert judge_citation(claim(quote=exact), root)[0] == "quoted"
+    verdict, detail = judged(root, claim(quote=quote))
+    assert verdict == "quoted"
+    assert "page 2" in detail
 
 
 @pytest.mark.parametrize(
@@ -45,27 +60,37 @@ def test_a_quote_that_stands_in_its_source_and_supports_the_statement_is_quoted(
         {"text": QUOTE.replace("has a", "has no")},
         {"page": 1},
         {"page": 3},
-        {"page": 2, "start": 1, "end": len(QUOTE)},
+        {"page": 2, "start": START + 1, "end": START + len(QUOTE)},
+        {"page": 1, "start": START, "end": START + len(QUOTE)},
     ],
 )
 def test_a_quote_with_another_word_digit_or_place_is_not_found(
     root: Path, quote: dict[str, Any]
 ) -> None:
-    assert judge_citation(claim(quote=quote), root)[0] == "not_found"
+    assert judged(root, claim(quote=quote))[0] == "not_found"
 
 
 def test_a_statement_with_a_number_or_subject_not_in_the_quote_is_unsupported(root: Path) -> None:
-    verdict, detail = judge_citation(claim("fluorapatite has a = 9.4 Å"), root)
+    verdict, detail = judged(root, claim("fluorapatite has a = 9.4 Å"))
     assert (verdict, "9.4" in detail) == ("unsupported", True)
+    assert judged(root, claim("fluorapatite has not a = 9.367 Å"))[0] == "unsupported"
     other = claim().model_copy(update={"subject": "chlorapatite"})
-    assert judge_citation(other, root)[0] == "unsupported"
+    assert judged(root, other)[0] == "unsupported"
+
+
+def test_one_quote_cannot_serve_statements_that_it_is_not_about(root: Path) -> None:
+    right = claim("The cell length of fluorapatite is 9.367 Å.")
+    wrong = claim("Fluorapatite dissolves in acid, as everybody knows.", id="d")
+    assert judged(root, right, wrong)[0] == "quoted"
+    verdict, detail = judged(root, wrong, right)
+    assert (verdict, "serves c too" in detail) == ("unsupported", True)
 
 
 def test_a_retracted_work_is_retracted_with_its_date(root: Path) -> None:
-    verdict, detail = judge_citation(claim(status="retracted", status_date="2020-02-02"), root)
+    verdict, detail = judged(root, claim(status="retracted", status_date="2020-02-02"))
     assert (verdict, "2020-02-02" in detail) == ("retracted", True)
 
 
 def test_a_source_that_is_not_kept_intact_is_unresolved(root: Path) -> None:
     next((root / "sources").iterdir()).write_text("something else")
-    assert judge_citation(claim(), root)[0] == "unresolved"
+    assert judged(root, claim())[0] == "unresolved"
