@@ -111,7 +111,8 @@ def probed(programs: Sequence[str], *, landlock: bool = True, macos: str = "") -
     if macos and not _trouble(macos, "srt"):
         return SandboxMode(
             mode="srt", program=macos,
-            detail="no network, folders of users hidden, only the workspace writable (untested)",
+            detail="no network, folders of users hidden, only the workspace writable; memory and "
+            "processes are not bounded (untested)",
         )  # fmt: skip
     return SandboxMode(
         mode="unsandboxed",

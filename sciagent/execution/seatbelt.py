@@ -2,7 +2,8 @@
 
 Written to the documentation of sandbox-runtime and untested: no macOS was at hand. Its settings
 deny reading the folders of all users but what code needs, writing anywhere but the workspace and
-the folder of the kernel's sockets, and every connection.
+the folder of the kernel's sockets, and every connection. Memory, processes and files are not
+bounded there.
 """
 
 import json
@@ -10,11 +11,19 @@ import shlex
 from collections.abc import Sequence
 
 from sciagent.execution.bubblewrap import Confinement, readable_folders, variables
-from sciagent.workspace.layout import INBOX, JOURNAL, LOCK, SOURCES, TRIALS
+from sciagent.workspace.layout import (
+    INBOX,
+    JOURNAL,
+    LOCK,
+    REVIEWS,
+    SOURCES,
+    TRIALS,
+    VERIFICATION,
+)
 
 SETTINGS = "srt-settings.json"
 _USERS = ("/Users", "/home", "/root", "/Volumes")
-_OF_THE_OWNER = (JOURNAL, LOCK, INBOX, SOURCES, TRIALS)
+_OF_THE_OWNER = (JOURNAL, LOCK, INBOX, SOURCES, TRIALS, VERIFICATION, REVIEWS)
 
 
 def seatbelt_settings(confinement: Confinement) -> dict[str, dict[str, list[str] | bool]]:
@@ -46,4 +55,6 @@ def seatbelt_command(confinement: Confinement, command: Sequence[str]) -> list[s
     path.write_text(json.dumps(seatbelt_settings(confinement), indent=1), encoding="utf-8")
     environment = [f"{name}={value}" for name, value in variables(confinement).items()]
     inner = shlex.join(["env", "-i", *environment, *command])
-    return [confinement.program, "--settings", str(path), inner]
+    # Its own folder of temporary files must not be one that others share: it is made writable.
+    temporary = f"TMPDIR={confinement.runtime}"
+    return ["/usr/bin/env", temporary, confinement.program, "--settings", str(path), "-c", inner]

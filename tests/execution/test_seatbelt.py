@@ -19,8 +19,9 @@ def test_the_settings_deny_the_network_and_all_writing_outside_of_the_workspace(
     command = confined_command(
         SandboxMode(mode="srt", program="/opt/srt", detail=""), confinement, ["python", "-c", "x y"]
     )
-    assert command[:3] == ["/opt/srt", "--settings", str(runtime / SETTINGS)]
-    inner = shlex.split(command[3])
+    assert command[1] == f"TMPDIR={runtime}"
+    assert command[2:6] == ["/opt/srt", "--settings", str(runtime / SETTINGS), "-c"]
+    inner = shlex.split(command[6])
     assert inner[:2] == ["env", "-i"]
     assert inner[-3:] == ["python", "-c", "x y"]
     settings = json.loads((runtime / SETTINGS).read_text())
@@ -33,6 +34,6 @@ def test_the_settings_deny_the_network_and_all_writing_outside_of_the_workspace(
 
 def test_a_program_that_is_no_sandbox_of_macos_is_not_taken_for_one(tmp_path: Path) -> None:
     pretender = tmp_path / "srt"
-    pretender.write_text('#!/bin/sh\nshift 2\nexec /bin/sh -c "$1"\n')
+    pretender.write_text('#!/bin/sh\nshift 3\nexec /bin/sh -c "$1"\n')
     pretender.chmod(0o755)
     assert probed([], landlock=False, macos=str(pretender)).mode == "unsandboxed"

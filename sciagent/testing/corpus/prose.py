@@ -1,7 +1,8 @@
-"""Sentences as scientists write them: facts, denials, numbers with units, and what stands between."""
+"""Sentences as scientists write them: facts, denials, numbers with units, and the rest."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from random import Random
 
 from sciagent.testing.corpus import vocabulary
@@ -47,7 +48,7 @@ def abstract(paper: PlannedPaper, seed: int) -> tuple[Written, ...]:
             f"We report on the {random.choice(vocabulary.NOUNS)} of {entity} and on its "
             f"{random.choice(vocabulary.NOUNS)} {random.choice(vocabulary.ADVERBIALS)}."
         ),
-        *(Written(_plain(entity, random)) for _ in range(random.randint(2, 3))),
+        *(Written(_remark(_PLAIN, entity, random)) for _ in range(random.randint(2, 3))),
     )
 
 
@@ -61,7 +62,7 @@ def paragraphs(paper: PlannedPaper, seed: int) -> Iterator[Paragraph]:
     entities = sorted({each.entity for each in paper.facts})
     facts = iter(paper.facts)
     written = 0
-    for number in _counting():
+    for number in count():
         if number == 6:
             random = Random(f"body {seed} {paper.story} of {paper.number}")
         sentences = []
@@ -71,7 +72,7 @@ def paragraphs(paper: PlannedPaper, seed: int) -> Iterator[Paragraph]:
             if fact is not None:
                 sentences.append(Written(_giving(fact, random), fact))
             else:
-                text = random.choice(_KINDS)(random.choice(entities), random)
+                text = _remark(random.choice(_KINDS), random.choice(entities), random)
                 sentences.append(Written(text, is_aside=written % _ASIDE_EVERY == 0))
         heading = random.choice(vocabulary.HEADINGS) if number % 3 == 1 else ""
         yield Paragraph(tuple(sentences), "Introduction" if number == 0 else heading)
@@ -81,124 +82,104 @@ def footnotes(paper: PlannedPaper, page: int, seed: int) -> tuple[str, ...]:
     """Write the footnotes of a page."""
     random = Random(f"footnotes {seed} {paper.number} {page}")
     entity = paper.facts[0].entity
-    return tuple(_noted(entity, random) for _ in range(random.randint(1, 2)))
+    return tuple(_remark(_NOTING, entity, random) for _ in range(random.randint(1, 2)))
 
 
-def _counting() -> Iterator[int]:
-    number = 0
-    while True:
-        yield number
-        number += 1
+class _Draws(dict[str, str]):
+    """Words for the fields of a template, drawn when a field is filled.
+
+    A field is one of the names below; a digit behind it makes another field of the same kind, and
+    a capital in front makes the word begin with one.
+    """
+
+    def __init__(self, random: Random, **known: str) -> None:
+        super().__init__(known)
+        self._random = random
+
+    def __missing__(self, field: str) -> str:
+        name = field.rstrip("0123456789")
+        drawn = self._draw(name.lower())
+        self[field] = drawn[:1].upper() + drawn[1:] if name[0].isupper() else drawn
+        return self[field]
+
+    def _draw(self, name: str) -> str:
+        if name in {"does", "did", "do"}:
+            forms = self._random.choice(vocabulary.VERBS).split()
+            return forms[("does", "did", "do").index(name)]
+        thing = (
+            f"{self._random.choice(vocabulary.ADJECTIVES)} {self._random.choice(vocabulary.NOUNS)}"
+        )
+        if name == "thing":
+            return thing
+        if name == "a_thing":
+            return f"{'an' if thing[0] in 'aeio' else 'a'} {thing}"
+        return self._random.choice(_WORDS[name])
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+_WORDS: dict[str, Sequence[str]] = {
+    "noun": vocabulary.NOUNS, "plural": vocabulary.PLURALS, "done": vocabulary.PARTICIPLES,
+    "when": vocabulary.ADVERBIALS, "method": vocabulary.METHODS, "clause": vocabulary.CLAUSES,
+    "opener": vocabulary.OPENERS, "term": vocabulary.TERMS, "gas": vocabulary.GASES,
+    "family": vocabulary.FAMILY,
+}  # fmt: skip
 
-
-def _thing(random: Random) -> str:
-    return f"{random.choice(vocabulary.ADJECTIVES)} {random.choice(vocabulary.NOUNS)}"
-
-
-def _a_thing(random: Random) -> str:
-    thing = _thing(random)
-    return f"{'An' if thing[0] in 'aeiou' else 'A'} {thing}"
-
-
-def _verb(random: Random, form: int) -> str:
-    return random.choice(vocabulary.VERBS).split()[form]
-
-
-def _measured(fact: PlannedFact) -> str:
-    joint = "" if fact.unit == "%" else " "
-    return f"{fact.value}{joint}{fact.unit}".strip()
+_GIVING = (
+    "The {quantity} of {entity} was {value} {when}.",
+    "{When}, the {quantity} of {entity} reached {value}.",
+    "By {method} we found a {quantity} of {value} for {entity}, {clause}.",
+    "For {entity}, {method} gave a {quantity} of {value} {when}.",
+    "A {quantity} of {value} was obtained for {entity} {when}.",
+    "{Opener}, {entity} showed a {quantity} of {value} {when}.",
+)
+_PLAIN = (
+    "The {thing} {did} the {thing2} {when}.",
+    "{Opener}, the {thing} of {entity} {does} the {noun}, {clause}.",
+    "{Method} confirmed that the {thing} {does} the {thing2}.",
+    "The {noun} was {done} {when}, {clause}.",
+    "We use the term “{term}” for the {thing} of {entity} {when}.",
+)
+_DENYING = (
+    "The {thing} of {entity} did not {do} the {noun} {when}.",
+    "{A_thing} was not {done} in {entity} {when}.",
+    "The {noun} could not be {done} by {method}, {clause}.",
+    "These {plural} do not {do} the {thing} {when}.",
+    "No {thing} was {done} {when}.",
+)
+_COUNTING = (
+    "A total of {thousands} {plural} were {done} {when}.",
+    "The {plural} of {entity} were annealed at {high} °C for {few} h in {gas}.",
+    "We varied the {noun} between {low} and {high} units {when}.",
+    "The {thing} decreased by {few}% within {few2} min, {clause}.",
+    "From {few} {plural} we estimate a standard deviation of 0.{fraction} for the {thing}.",
+    "Its {noun} was fitted over {low}–{high} K with {few} free coefficients.",
+)
+_CITING = (
+    "Earlier work on {entity} described the {thing} in terms of the {noun} [{first}, {second}].",
+    "The {thing} is well known from {method} {when} [{first}].",
+    "This differs from the {thing} of reference [{second}], {clause}.",
+)
+_NOTING = (
+    "The supplier of {entity} gives a purity of 99.{few}%.",
+    "Units follow the convention of {family} and {family2}.",
+    "The raw {plural} are kept for {few} years.",
+    "{A_thing} was considered as well, {clause}.",
+)
+_KINDS = (_PLAIN, _PLAIN, _PLAIN, _DENYING, _DENYING, _COUNTING, _COUNTING, _CITING)
 
 
 def _giving(fact: PlannedFact, random: Random) -> str:
-    when = random.choice(vocabulary.ADVERBIALS)
-    method = random.choice(vocabulary.METHODS)
-    value, of = _measured(fact), fact.entity
-    return random.choice((
-        f"The {fact.quantity} of {of} was {value} {when}.",
-        f"{_capital(when)}, the {fact.quantity} of {of} reached {value}.",
-        f"By {method} we found a {fact.quantity} of {value} for {of}, "
-        f"{random.choice(vocabulary.CLAUSES)}.",
-        f"For {of}, {method} gave a {fact.quantity} of {value} {when}.",
-        f"A {fact.quantity} of {value} was obtained for {of} {when}.",
-        f"{_capital(random.choice(vocabulary.OPENERS).lower())}, {of} showed a {fact.quantity} of "
-        f"{value} {when}.",
-    ))  # fmt: skip
+    joint = "" if fact.unit == "%" else " "
+    value = f"{fact.value}{joint}{fact.unit}".strip()
+    words = _Draws(random, quantity=fact.quantity, entity=fact.entity, value=value)
+    return random.choice(_GIVING).format_map(words)
 
 
-def _plain(entity: str, random: Random) -> str:
-    return random.choice((
-        f"The {_thing(random)} {_verb(random, 1)} the {_thing(random)} "
-        f"{random.choice(vocabulary.ADVERBIALS)}.",
-        f"{random.choice(vocabulary.OPENERS)}, the {_thing(random)} of {entity} {_verb(random, 0)} "
-        f"the {random.choice(vocabulary.NOUNS)}, {random.choice(vocabulary.CLAUSES)}.",
-        f"{_capital(random.choice(vocabulary.METHODS))} confirmed that the {_thing(random)} "
-        f"{_verb(random, 0)} the {_thing(random)}.",
-        f"The {random.choice(vocabulary.NOUNS)} was {random.choice(vocabulary.PARTICIPLES)} "
-        f"{random.choice(vocabulary.ADVERBIALS)}, {random.choice(vocabulary.CLAUSES)}.",
-        f"We use the term “{random.choice(vocabulary.TERMS)}” for the {_thing(random)} of {entity} "
-        f"{random.choice(vocabulary.ADVERBIALS)}.",
-    ))  # fmt: skip
-
-
-def _denial(entity: str, random: Random) -> str:
-    return random.choice((
-        f"The {_thing(random)} of {entity} did not {_verb(random, 2)} the "
-        f"{random.choice(vocabulary.NOUNS)} {random.choice(vocabulary.ADVERBIALS)}.",
-        f"{_a_thing(random)} was not {random.choice(vocabulary.PARTICIPLES)} in {entity} "
-        f"{random.choice(vocabulary.ADVERBIALS)}.",
-        f"The {random.choice(vocabulary.NOUNS)} could not be "
-        f"{random.choice(vocabulary.PARTICIPLES)} by {random.choice(vocabulary.METHODS)}, "
-        f"{random.choice(vocabulary.CLAUSES)}.",
-        f"These {random.choice(vocabulary.PLURALS)} do not {_verb(random, 2)} the {_thing(random)} "
-        f"{random.choice(vocabulary.ADVERBIALS)}.",
-        f"No {_thing(random)} was {random.choice(vocabulary.PARTICIPLES)} "
-        f"{random.choice(vocabulary.ADVERBIALS)}.",
-    ))  # fmt: skip
-
-
-def _numeric(entity: str, random: Random) -> str:
-    things, done = random.choice(vocabulary.PLURALS), random.choice(vocabulary.PARTICIPLES)
-    low, high = sorted(random.sample(range(12, 980), 2))
-    return random.choice((
-        f"A total of {random.randint(1001, 9999):,} {things} were {done} "
-        f"{random.choice(vocabulary.ADVERBIALS)}.",
-        f"The {things} of {entity} were annealed at {random.randint(210, 1390)} °C for "
-        f"{random.randint(2, 96)} h in {random.choice(vocabulary.GASES)}.",
-        f"We varied the {random.choice(vocabulary.NOUNS)} between {low} and {high} units "
-        f"{random.choice(vocabulary.ADVERBIALS)}.",
-        f"The {_thing(random)} decreased by {random.randint(3, 78)}% within "
-        f"{random.randint(2, 59)} min, {random.choice(vocabulary.CLAUSES)}.",
-        f"From {random.randint(3, 40)} {things} we estimate a standard deviation of "
-        f"0.{random.randint(101, 989)} for the {_thing(random)}.",
-        f"Its {random.choice(vocabulary.NOUNS)} was fitted over {low}–{high} K with "
-        f"{random.randint(3, 14)} free coefficients.",
-    ))  # fmt: skip
-
-
-def _citing(entity: str, random: Random) -> str:
+def _remark(templates: Sequence[str], entity: str, random: Random) -> str:
     first, second = sorted(random.sample(range(1, 30), 2))
-    return random.choice((
-        f"Earlier work on {entity} described the {_thing(random)} in terms of the "
-        f"{random.choice(vocabulary.NOUNS)} [{first}, {second}].",
-        f"The {_thing(random)} is well known from {random.choice(vocabulary.METHODS)} "
-        f"{random.choice(vocabulary.ADVERBIALS)} [{first}].",
-        f"This differs from the {_thing(random)} of reference [{second}], "
-        f"{random.choice(vocabulary.CLAUSES)}.",
-    ))  # fmt: skip
-
-
-_KINDS = (_plain, _plain, _plain, _denial, _denial, _numeric, _numeric, _citing)
-
-
-def _noted(entity: str, random: Random) -> str:
-    return random.choice((
-        f"The supplier of {entity} gives a purity of 99.{random.randint(10, 98)}%.",
-        f"Units follow the convention of {random.choice(vocabulary.FAMILY)} and "
-        f"{random.choice(vocabulary.FAMILY)}.",
-        f"The raw {random.choice(vocabulary.PLURALS)} are kept for {random.randint(5, 15)} years.",
-        f"{_a_thing(random)} was considered as well, {random.choice(vocabulary.CLAUSES)}.",
-    ))  # fmt: skip
+    low, high = sorted(random.sample(range(102, 980), 2))
+    words = _Draws(
+        random, entity=entity, first=str(first), second=str(second), low=str(low), high=str(high),
+        few=str(random.randint(3, 78)), few2=str(random.randint(3, 58)),
+        fraction=str(random.randint(101, 989)), thousands=f"{random.randint(1001, 9999):,}",
+    )  # fmt: skip
+    return random.choice(templates).format_map(words)

@@ -302,7 +302,8 @@ def without_map(printed: bytes) -> bytes:
     name = font("unmapped").removeprefix("sciagent-")
     writer = PdfWriter(clone_from=io.BytesIO(printed))
     for page in writer.pages:
-        for reference in page["/Resources"]["/Font"].values():
+        resources: Any = page["/Resources"]
+        for reference in resources["/Font"].values():
             each = reference.get_object()
             if str(each["/BaseFont"]).endswith(name):
                 each.pop("/ToUnicode", None)

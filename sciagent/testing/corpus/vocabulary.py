@@ -95,11 +95,11 @@ GIVEN = (
 
 FAMILY = (
     "Abernathy Bäckström Castellanos Drăgulescu Eriksen Falkenrath Grünwald Halvorsen Ivanenko "
-    "Jääskeläinen Kowalczyk Lindqvist Mbeki-Thorne Novotná Okonjo Pellegrini Quillfeldt Rasmussen "
-    "Søndergaard Takahara Umezawa Vasquez-Ortiz Wojciechowski Yıldırım Zielinski Ashworth Bellweather "
-    "Chaudhry Delacroix Engström Fitzwilliam Gathoni Hirasawa Imhof Jellinek Kjeldsen Lafleur "
-    "Marchetti Nakagawa Ólafsson Prudhomme Rautenberg Schöffler Tregarthen Ueda Villareal Winterbourne "
-    "Flanagan Griffiths Pfister"
+    "Jääskeläinen Kowalczyk Lindqvist Mbeki-Thorne Novotná Okonjo Pellegrini Quillfeldt "
+    "Rasmussen Søndergaard Takahara Umezawa Vasquez-Ortiz Wojciechowski Yıldırım Zielinski "
+    "Ashworth Bellweather Chaudhry Delacroix Engström Fitzwilliam Gathoni Hirasawa Imhof "
+    "Jellinek Kjeldsen Lafleur Marchetti Nakagawa Ólafsson Prudhomme Rautenberg Schöffler "
+    "Tregarthen Ueda Villareal Winterbourne Flanagan Griffiths Pfister"
 ).split()
 
 JOURNALS = {

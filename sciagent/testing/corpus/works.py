@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Sequence
 from random import Random
 
-from sciagent.contracts.literature import Work, WorkVersion
+from sciagent.contracts.literature import PublicationStatus, Work, WorkVersion
 from sciagent.testing.corpus import vocabulary
 from sciagent.testing.corpus.paper import SITE
 from sciagent.testing.corpus.planning import PlannedPaper
@@ -88,8 +88,9 @@ def _work(paper: PlannedPaper, key: str, seed: int) -> Work:
     )
 
 
-def _status(paper: PlannedPaper, random: Random) -> tuple[str, str | None]:
-    for status in ("retracted", "corrected"):
+def _status(paper: PlannedPaper, random: Random) -> tuple[PublicationStatus, str | None]:
+    statuses: tuple[PublicationStatus, ...] = ("retracted", "corrected")
+    for status in statuses:
         if status in paper.traits:
             year = min(paper.year + random.randint(1, 4), 2026)
             return status, f"{year}-{random.randint(1, 11):02d}-{random.randint(1, 28):02d}"

@@ -91,7 +91,7 @@ def _record(doi: str, title: str, day: date, page: str, score: float) -> dict[st
     return {
         "DOI": doi,
         "URL": f"https://doi.org/{doi}",
-        "prefix": doi.split("/")[0],
+        "prefix": doi.partition("/")[0],
         "title": [title],
         "source": "Crossref",
         "score": score,

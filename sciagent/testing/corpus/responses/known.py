@@ -42,7 +42,8 @@ def placed(address: str, site: str) -> str:
 
 def number_of(work: Work, digits: int) -> int:
     """Number that stands for a work in an index, always the same."""
-    return int(sha256(work.key.encode()).hexdigest()[:15], 16) % 10**digits
+    hashed = int(sha256(work.key.encode()).hexdigest()[:15], 16)
+    return hashed % int(10.0**digits)
 
 
 def published(work: Work) -> date:
