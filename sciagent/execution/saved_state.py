@@ -1,7 +1,8 @@
 """Writes the variables of a kernel to files, and reads them back; runs inside the kernel.
 
-Arrays are written by `numpy.save`, everything else by dill: together where that works, so that
-what two names share stays shared, else name by name. What cannot be written is listed as lost.
+Arrays are written by `numpy.save`, everything else by dill, all together, so that what two names
+share stays shared. What cannot be written is left out and listed as lost. A view into an array
+becomes an array of its own.
 """
 
 import hashlib
@@ -11,6 +12,7 @@ import json
 import os
 import random
 import sys
+import threading
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,8 +22,8 @@ from typing import Any
 MANIFEST = "manifest.json"
 LOADED = "loaded.json"
 _OBJECTS = "objects.dill"
-_APART = "apart"
 _LONGEST = 160
+_REFUSED = (io.IOBase, threading.Thread, type(threading.Lock()), type(threading.RLock()))
 _STATE = " state "
 """No name of a variable: blanks are in it."""
 _OF_IPYTHON = frozenset({"In", "Out", "exit", "quit", "open", "get_ipython"})
@@ -42,8 +44,8 @@ def save(names: Mapping[str, Any], folder: str, execution_count: int = 0) -> Non
     place = Path(folder)
     lost: dict[str, str] = {}
     modules, arrays, others = _sorted_out(names, lost)
-    written = _write_arrays(arrays, place)
-    _write_objects(others, place, lost)
+    written, files = _write_arrays(arrays, place)
+    _write_objects(others, place, lost, files)
     size = sum(path.stat().st_size for path in place.iterdir())
     manifest = {
         "modules": modules, "arrays": written, "lost": lost, "cwd": str(Path.cwd()), "size": size,
@@ -78,36 +80,70 @@ def _is_plain_array(value: Any) -> bool:
     return numpy is not None and type(value) is numpy.ndarray and not value.dtype.hasobject
 
 
-def _write_arrays(arrays: Mapping[str, Any], place: Path) -> dict[str, dict[str, Any]]:
-    """Write each array once, also where several names stand for it."""
-    written: dict[str, dict[str, Any]] = {}
+def _write_arrays(arrays: Mapping[str, Any], place: Path) -> tuple[dict[str, Any], dict[int, str]]:
+    """Write each array once, also where several names stand for it.
+
+    Returns
+    -------
+    dict, dict
+        What was written, by the name of the variable; and the files by the identity of the array.
+    """
+    written: dict[str, Any] = {}
     files: dict[int, str] = {}
     for name, array in arrays.items():
         if id(array) not in files:
             files[id(array)] = f"{len(files)}.npy"
             sys.modules["numpy"].save(place / files[id(array)], array, allow_pickle=False)
-        written[name] = {"file": files[id(array)], "shape": array.shape, "dtype": str(array.dtype)}
-    return written
+        file = files[id(array)]
+        written[name] = {"file": file, "sha256": _sha256(place / file)}
+    return written, files
 
 
-def _write_objects(others: dict[str, Any], place: Path, lost: dict[str, str]) -> None:
-    import dill
-
+def _write_objects(
+    others: dict[str, Any], place: Path, lost: dict[str, str], files: Mapping[int, str]
+) -> None:
+    """Write all that can be written together, so that what they share stays shared."""
     numpy = sys.modules.get("numpy")
     state = (random.getstate(), numpy.random.get_state() if numpy is not None else None)
-    content = _attempted(lambda: dill.dumps({**others, _STATE: state}))
+    content = _attempted(lambda: _dumped({**others, _STATE: state}, files))
     if isinstance(content, _Failure):
-        kept = {_STATE: dill.dumps(state)}
         for name, value in list(others.items()):
-            dumped = _attempted(lambda value=value: dill.dumps(value))  # type: ignore[misc]
+            dumped = _attempted(lambda value=value: _dumped(value, files))  # type: ignore[misc]
             if isinstance(dumped, _Failure):
                 lost[name] = f"{type(value).__name__}: {dumped.reason}"
                 del others[name]
-            else:
-                kept[name] = dumped
-        content = dill.dumps(kept)
-        (place / _APART).touch()
+        content = _dumped({**others, _STATE: state}, files)
     (place / _OBJECTS).write_bytes(content)
+
+
+def _dumped(value: Any, files: Mapping[int, str]) -> bytes:
+    """Pickle a value; arrays that have files of their own are named and not written again.
+
+    An open file would be opened anew, and emptied if it was being written; a lock that is held
+    would be held by nobody. Both are refused wherever they are.
+    """
+    import dill
+
+    class Pickler(dill.Pickler):  # type: ignore[misc]
+        def persistent_id(self, each: Any) -> str | None:
+            if isinstance(each, _REFUSED):
+                raise TypeError(f"cannot pickle {type(each).__name__}")
+            return files.get(id(each))
+
+    stream = io.BytesIO()
+    Pickler(stream, recurse=False).dump(value)
+    return stream.getvalue()
+
+
+def _loaded(content: bytes, arrays: Mapping[str, Any]) -> Any:
+    import dill
+
+    class Unpickler(dill.Unpickler):  # type: ignore[misc]
+        def persistent_load(self, each: str) -> Any:
+            return arrays[each]
+
+    # Only what this kernel's own sandbox wrote is read, by a kernel of the same sandbox.
+    return Unpickler(io.BytesIO(content)).load()
 
 
 def load(names: dict[str, Any], folder: str) -> int:
@@ -131,8 +167,8 @@ def load(names: dict[str, Any], folder: str) -> int:
         raise ValueError("the saved objects are damaged")
     lost: dict[str, str] = {}
     _load_modules(manifest["modules"], names, lost)
-    _load_arrays(manifest["arrays"], names, place)
-    _load_objects(names, place, lost)
+    read = _load_arrays(manifest["arrays"], names, place)
+    _load_objects(names, place, read)
     os.chdir(manifest["cwd"])
     (place / LOADED).write_text(json.dumps(lost), encoding="utf-8")
     return int(manifest["execution_count"])
@@ -146,32 +182,25 @@ def _load_modules(modules: dict[str, str], names: dict[str, Any], lost: dict[str
             lost[name] = f"module: {error}"
 
 
-def _load_arrays(arrays: dict[str, dict[str, Any]], names: dict[str, Any], place: Path) -> None:
+def _load_arrays(
+    arrays: dict[str, dict[str, Any]], names: dict[str, Any], place: Path
+) -> dict[str, Any]:
+    """Read the arrays, and give them by their files."""
     read: dict[str, Any] = {}
     for name, about in arrays.items():
-        if about["file"] not in read:
+        file = about["file"]
+        if file not in read:
             import numpy as np
 
-            array = np.load(place / about["file"], allow_pickle=False)
-            if [*array.shape] != about["shape"] or str(array.dtype) != about["dtype"]:
+            if _sha256(place / file) != about["sha256"]:
                 raise ValueError(f"the saved array {name} is damaged")
-            read[about["file"]] = array
-        names[name] = read[about["file"]]
+            read[file] = np.load(place / file, allow_pickle=False)
+        names[name] = read[file]
+    return read
 
 
-def _load_objects(names: dict[str, Any], place: Path, lost: dict[str, str]) -> None:
-    import dill
-
-    # Only what this kernel's own sandbox wrote is read, by a kernel of the same sandbox.
-    found: dict[str, Any] = dill.loads((place / _OBJECTS).read_bytes())  # noqa: S301
-    if (place / _APART).exists():
-        for name, content in list(found.items()):
-            value = _attempted(lambda content=content: dill.loads(content))  # type: ignore[misc]  # noqa: S301
-            if isinstance(value, _Failure):
-                lost[name] = value.reason
-                del found[name]
-            else:
-                found[name] = value
+def _load_objects(names: dict[str, Any], place: Path, arrays: Mapping[str, Any]) -> None:
+    found: dict[str, Any] = _loaded((place / _OBJECTS).read_bytes(), arrays)
     python, numpy_state = found.pop(_STATE, (None, None))
     names.update(found)
     if python is not None:

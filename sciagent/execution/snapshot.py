@@ -1,8 +1,9 @@
 """Saving the variables of a kernel, so that it can be ended and another go on in its place."""
 
-import json
+import errno
+import os
 import shutil
-import tempfile
+import stat
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +14,13 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from sciagent.contracts.errors import ResourceError
 from sciagent.contracts.model import Contract
 from sciagent.contracts.quantity import measured_in, written
+from sciagent.execution.runtime_folder import make_runtime_folder
 from sciagent.execution.saved_state import LOADED, MANIFEST
 from sciagent.execution.session import KernelSession, Message
 
 _FOLDER = "saved"
 _LIMIT_S = 600.0
+_MOST_BYTES = 10_000_000
 _BYTES_PER_MIB = 1024 * 1024
 _SHOWN = 20
 _MODULE = "sciagent.execution.saved_state"
@@ -101,11 +104,12 @@ def save_kernel(session: KernelSession) -> Snapshot:
     folder.mkdir()
     _executed(session, _SAVE.format(folder=str(folder)), "saved")
     try:
-        manifest = SnapshotManifest.model_validate_json((folder / MANIFEST).read_bytes())
-        taken = Path(tempfile.mkdtemp(prefix="sciagent-saved-"))
-        shutil.move(folder, taken / _FOLDER)
+        manifest = SnapshotManifest.model_validate_json(_read(folder / MANIFEST))
+        taken = make_runtime_folder()
+        folder.rename(taken / _FOLDER)
     except (OSError, ValidationError) as error:
-        raise SnapshotError(f"The variables of the kernel were not saved: {error}.") from error
+        reason = getattr(error, "strerror", None) or "its list cannot be read"
+        raise SnapshotError(f"The variables of the kernel were not saved: {reason}.") from None
     size_mib = manifest.size / _BYTES_PER_MIB
     return Snapshot(taken, manifest.names, size_mib, manifest.lost)
 
@@ -125,15 +129,25 @@ def restore_kernel(session: KernelSession, snapshot: Snapshot) -> dict[str, str]
     """
     folder = session.runtime_folder / _FOLDER
     try:
-        shutil.move(snapshot.folder / _FOLDER, folder)
+        (snapshot.folder / _FOLDER).rename(folder)
         _executed(session, _LOAD.format(folder=str(folder)), "read back")
-        loaded = _LOST.validate_python(json.loads((folder / LOADED).read_bytes()))
+        loaded = _LOST.validate_json(_read(folder / LOADED))
     except (OSError, ValueError) as error:
-        raise SnapshotError(f"The variables of the kernel were not read back: {error}.") from error
+        reason = getattr(error, "strerror", None) or "the answer cannot be read"
+        raise SnapshotError(f"The variables of the kernel were not read back: {reason}.") from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         snapshot.remove()
     return {**snapshot.lost, **loaded}
+
+
+def _read(path: Path) -> bytes:
+    """Read what a kernel wrote: its code can put anything in the place of a file."""
+    file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(file, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise OSError(errno.EINVAL, "what should be a file is none")
+        return stream.read(_MOST_BYTES)
 
 
 def _executed(session: KernelSession, code: str, done: str) -> None:

@@ -342,6 +342,38 @@ def test_what_cannot_be_saved_is_named_as_lost_and_the_rest_is_kept(
     assert result.status == "error"
 
 
+def test_an_open_file_in_a_container_is_lost_and_not_emptied(
+    runner: KernelCode, root: Path
+) -> None:
+    runner.run(
+        "import numpy as np, threading\na = np.zeros(3); held = {'a': a}\n"
+        "d = {'log': open('figures/log', 'w')}; d['log'].write('kept'); d['log'].flush()\n"
+        "lock = threading.Lock(); n = [1]; both = (n, n); g = (i for i in n)"
+    )
+    runner.offload()
+    result = runner.run("a[:] = 9; print(held['a'][0], both[0] is both[1])")
+    assert "d (dict: cannot pickle TextIOWrapper), g (generator: cannot pickle" in result.output
+    assert "lock (lock: cannot pickle lock)" in result.output
+    assert result.output.endswith("9.0 True")
+    assert (root / "figures" / "log").read_text() == "kept"
+
+
+def test_a_list_of_variables_that_leads_out_of_the_sandbox_is_not_read(
+    runner: KernelCode, root: Path, tmp_path: Path, journal: JournalFile
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("the secret of the host")
+    runner.run(
+        "x = 1\nimport sciagent.execution.saved_state as state, os\n"
+        "def save(names, folder, count=0):\n"
+        f"    os.symlink({str(secret)!r}, folder + '/manifest.json')\n"
+        "state.save = save"
+    )
+    runner.offload()
+    assert "the secret" not in (root / "events.jsonl").read_text()
+    assert any("were not saved" in each.text for each in told(journal, Noted))
+
+
 def test_a_snapshot_that_was_damaged_is_replaced_by_executing_the_cells_again(
     runner: KernelCode,
 ) -> None:

@@ -111,7 +111,8 @@ JOURNALS = {
         "Physical Metallurgy Reports",
     ),
     "protein": (
-        "Annals of Protein Chemistry", "Journal of Molecular Affinity", "Structural Biology Reports",
+        "Annals of Protein Chemistry", "Journal of Molecular Affinity",
+        "Structural Biology Reports",
     ),
 }  # fmt: skip
 
