@@ -7,6 +7,7 @@ lease of the driver has run out, so that none goes on for a driver that died.
 import contextlib
 import os
 import runpy
+import shlex
 import sys
 import threading
 import time
@@ -50,6 +51,7 @@ def local_config(size: int, folder: Path) -> "Config":
     """Configure workers on this machine that end some seconds after their owner."""
     from parsl.config import Config
     from parsl.executors import HighThroughputExecutor
+    from parsl.executors.high_throughput.executor import DEFAULT_LAUNCH_CMD
     from parsl.providers import LocalProvider
 
     provider: Any = LocalProvider(  # type: ignore[no-untyped-call]
@@ -63,6 +65,7 @@ def local_config(size: int, folder: Path) -> "Config":
         encrypted=True,
         heartbeat_period=_HEARTBEAT_S,
         heartbeat_threshold=_LOST_AFTER_S,
+        launch_cmd=_tethered(DEFAULT_LAUNCH_CMD),
         interchange_launch_cmd=[sys.executable, "-m", "sciagent.execution.tethered_interchange"],
         provider=provider,
     )
@@ -74,6 +77,12 @@ def local_config(size: int, folder: Path) -> "Config":
         run_dir=str(folder),
         initialize_logging=False,
     )
+
+
+def _tethered(command: str) -> str:
+    """Let the pool of workers be started so that it ends with this process."""
+    _, _, arguments = command.partition(" ")
+    return f"{shlex.quote(sys.executable)} -m sciagent.execution.tethered_pool {arguments}"
 
 
 def config_from_file(path: Path) -> "Config":
