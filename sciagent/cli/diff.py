@@ -78,12 +78,12 @@ def _print(found: "Differences") -> None:
     for change in found.user:
         console.print(Text(_headline(change), style="bold"), soft_wrap=True)
         if change.text:
-            console.print(Syntax(change.text, "diff", background_color="default"))
+            console.print(Syntax(visible(change.text), "diff", background_color="default"))
     if found.own:
         console.print(Text("In the run's own folder:", style="bold"))
     for each in found.own:
-        size = "removed" if each.size_bytes is None else f"{each.size_bytes} bytes"
-        console.print(Text(f"  {each.path}  {size}  by {', '.join(each.cells)}"), soft_wrap=True)
+        line = f"  {each.path}  {_size(each.size_bytes)}  by {', '.join(each.by)}"
+        console.print(Text(_one_line(line)), soft_wrap=True)
 
 
 def _headline(change: "UserChange") -> str:
@@ -91,7 +91,33 @@ def _headline(change: "UserChange") -> str:
     by = f" by {', '.join(change.cells)}" if change.cells else ""
     said = change.decision or "not accepted"
     both = "" if file.is_untouched_by_user or change.decision else ", you changed it too"
-    return f"{file.change}: {file.path} of {file.source}{by} ({said}{both})"
+    sizes = "" if change.text else f", {_sizes(change)}"
+    return _one_line(f"{file.change}: {file.path} of {file.source}{by} ({said}{both}{sizes})")
+
+
+def _sizes(change: "UserChange") -> str:
+    now = _size(change.size_bytes)
+    if change.file.change == "added" or change.decision:
+        return now
+    return f"yours {_size(change.user_size_bytes)}, now {now}"
+
+
+def _size(size_bytes: int | None) -> str:
+    return "removed" if size_bytes is None else f"{size_bytes} bytes"
+
+
+def _one_line(text: str) -> str:
+    return visible(text).replace("\n", "\\n")
+
+
+def visible(text: str) -> str:
+    """Text in which nothing is hidden from who must judge it, nor steers the terminal.
+
+    Whatever is not drawn, such as control codes and marks of direction, is written as an escape.
+    """
+    return "".join(
+        each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in text
+    )
 
 
 def _as_json(found: "Differences") -> dict[str, Any]:
@@ -104,12 +130,13 @@ def _as_json(found: "Differences") -> dict[str, Any]:
                 "sha256": each.file.sha256,
                 "cells": each.cells,
                 "decision": each.decision,
+                "size_bytes": each.size_bytes,
+                "user_size_bytes": each.user_size_bytes,
                 "text": each.text,
             }
             for each in found.user
         ],
         "own": [
-            {"path": each.path, "cells": each.cells, "size_bytes": each.size_bytes}
-            for each in found.own
+            {"path": each.path, "by": each.by, "size_bytes": each.size_bytes} for each in found.own
         ],
     }

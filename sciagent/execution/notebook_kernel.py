@@ -18,7 +18,7 @@ from sciagent.execution.notebook_sandbox import NotebookSandbox
 from sciagent.execution.provisioner import PROVISIONER, register_provisioner
 from sciagent.execution.runtime_folder import runtime_folder
 from sciagent.execution.sandbox import SandboxLimits
-from sciagent.execution.tethered_kernel import PARENT_VARIABLE
+from sciagent.execution.tethered_kernel import PARENT_VARIABLE, SANDBOX_VARIABLE
 from sciagent.workspace.secret_names import without_secrets
 
 OWN_KERNELS = frozenset({KERNEL_NAME, "python3", "python"})
@@ -119,6 +119,7 @@ def _variables(sandbox: NotebookSandbox, folder: Path) -> list[str]:
     found = [
         f"PYTHONPATH={os.pathsep.join(search)}",
         f"{PARENT_VARIABLE}=1",
+        f"{SANDBOX_VARIABLE}=1",
     ]
     if _copy_font_lists(folder / "matplotlib"):
         found.append(f"MPLCONFIGDIR={folder / 'matplotlib'}")

@@ -21,13 +21,15 @@ from sciagent.contracts.ports import Journal
 from sciagent.contracts.quantity import Quantity
 from sciagent.contracts.run import WORKFLOW, Environment, RunRequest
 from sciagent.execution.attempts import AttemptTask, Made
+from sciagent.execution.notebook_limits import NotebookLimits
 from sciagent.execution.papermill_engine import CellProgress, run_with_papermill
 from sciagent.workspace.activity import NOTEBOOK_TOOL
 from sciagent.workspace.atomic import write_atomic
 from sciagent.workspace.content import sha256_of_file
+from sciagent.workspace.journal import read_events
 from sciagent.workspace.layout import ENVIRONMENT, JOURNAL, RECORD, RESULTS, Layout
 from sciagent.workspace.record import load_studies, summarise
-from sciagent.workspace.workspace import input_paths, read_request
+from sciagent.workspace.workspace import input_paths, open_workspace, read_request
 
 FILES = "files"
 _PACKAGES = ("ipykernel", "nbclient", "numpy", "papermill", "scipy")
@@ -88,6 +90,7 @@ class Workflow:
             "notebook": self._notebook.relative_to(self._layout.root).as_posix(),
             "output": RECORD,
             "parameters": self.parameters,
+            "limits": self._task.limits.model_dump(mode="json", exclude_none=True),
         }
         self._journal.append(
             EffectStarted(effect=WORKFLOW, tool=NOTEBOOK_TOOL, read_only=False, arguments=arguments)
@@ -136,6 +139,15 @@ class Workflow:
         )
 
 
+def recorded_limits(layout: Layout) -> NotebookLimits:
+    """Bounds that a notebook was run with before, as its journal tells; none if it did not run."""
+    for event in read_events(layout.journal):
+        body = event.body
+        if isinstance(body, EffectStarted) and body.tool == NOTEBOOK_TOOL:
+            return NotebookLimits.model_validate(body.arguments.get("limits", {}))
+    return NotebookLimits()
+
+
 def found_results(directory: Path) -> Made:
     """Read what a notebook found, from the folder that it worked in.
 
@@ -151,7 +163,7 @@ def found_results(directory: Path) -> Made:
     """
     if (directory / RESULTS).is_file():
         return Made(status="completed", metrics=_read_results(directory / RESULTS))
-    runs = sorted(path.parent for path in directory.rglob(JOURNAL))
+    runs = nested_runs(directory)
     if len(runs) != 1:
         return Made(status="completed")
     metrics: dict[str, Quantity] = {}
@@ -162,6 +174,29 @@ def found_results(directory: Path) -> Made:
     summary = summarise(runs[0])
     objective = summary.objective.metric if summary.objective else ""
     return Made(status=summary.status, metrics=metrics, objective=objective)
+
+
+def nested_runs(directory: Path) -> list[Path]:
+    """Find the runs that a notebook made below the folder that it worked in.
+
+    Hidden folders are passed over, and so are journals of other software and the runs that
+    such a run made itself.
+    """
+    found: list[Path] = []
+    for journal in sorted(directory.rglob(JOURNAL), key=lambda each: (len(each.parts), each)):
+        folder = journal.parent
+        hidden = any(part.startswith(".") for part in folder.relative_to(directory).parts)
+        if not hidden and not any(run in folder.parents for run in found) and _is_run(folder):
+            found.append(folder)
+    return found
+
+
+def _is_run(folder: Path) -> bool:
+    try:
+        open_workspace(folder)
+    except SciagentError:
+        return False
+    return True
 
 
 def _read_results(path: Path) -> dict[str, Quantity]:

@@ -14,8 +14,8 @@ _SHARE = 0.5
 _EDGE_LINES = 2
 _LONGEST_HEAD = 120
 _DIGITS = re.compile(r"\d+")
-_NOT_TEXT = str.maketrans({"\ufffe": "-", "\x02": "-", "\x00": None, "\ufffd": "\ufffd"})
-"""pdfium writes U+FFFE or U+0002 for the hyphen at the end of a line."""
+_NOT_TEXT = str.maketrans({"\ufffe": "-\n", "\x02": "-\n", "\x00": None, "\x0c": "\n"})
+"""pdfium writes U+FFFE or U+0002 for the hyphen and the line break at the end of a line."""
 
 
 class UnreadablePaperError(InputError):

@@ -103,6 +103,9 @@ class AgentGround:
             self.mine.journal.append(Noted(text=text, level="warning"))
             yield None
             return
+        if not mode.is_confined:
+            text = f"A person agreed that {mode.detail}."
+            self.mine.journal.append(Noted(text=text, level="warning"))
         root, request = self.mine.layout.root, self.mine.request
         inputs = tuple(root / each.path for files in request.inputs.values() for each in files)
         kernel = KernelSettings(

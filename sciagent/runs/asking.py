@@ -10,7 +10,13 @@ from sciagent.agent.team import MAIN, Team
 from sciagent.contracts.agent import AgentOutcome
 from sciagent.contracts.conversation import Usage
 from sciagent.contracts.errors import EndpointError, InputError
-from sciagent.contracts.events import AgentEnded, ModelAnswered, Noted, OwnerStopped
+from sciagent.contracts.events import (
+    AgentEnded,
+    MessageAdded,
+    ModelAnswered,
+    Noted,
+    OwnerStopped,
+)
 from sciagent.contracts.run import AskResult, RunRequest
 from sciagent.runs.agents import AgentGround, require_usable
 from sciagent.runs.answering import publish_answer
@@ -22,6 +28,7 @@ from sciagent.runs.surroundings import Surroundings, redactor_for
 from sciagent.study.loop import StudyStopped
 from sciagent.tools.standard import standard_toolbox
 from sciagent.workspace.folders import copied_folders, copy_folder, require_folder
+from sciagent.workspace.inbox import send_command
 from sciagent.workspace.journal import read_events
 from sciagent.workspace.layout import Layout
 from sciagent.workspace.seal import is_sealed
@@ -100,6 +107,13 @@ def ask(
 def _require_paths(around: Surroundings, out: Path) -> None:
     for folder in around.folders:
         require_folder(folder, out)
+    names = [folder.resolve().name for folder in around.folders]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(
+            f"Two folders are named {twice[0]}, and so their copies would be.",
+            "Rename one, or give the folder that holds both.",
+        )
     for path in around.readable:
         if not path.exists():
             raise InputError(f"There is no {path}.", "Give a folder or file that exists.")
@@ -206,10 +220,18 @@ def _after(limit_s: float | None, used_s: float) -> Callable[[], bool]:
 def _copy_folders(ground: AgentGround) -> None:
     """Copy the user's folders that code may change, once."""
     mine = ground.mine
-    known = {each.source for each in copied_folders(read_events(mine.layout.journal))}
-    for folder in ground.surroundings.folders:
-        if str(folder.resolve()) not in known:
-            mine.journal.append(copy_folder(mine.layout, folder))
+    events = tuple(read_events(mine.layout.journal))
+    known = {each.source for each in copied_folders(events)}
+    new = [each for each in ground.surroundings.folders if str(each.resolve()) not in known]
+    copied = []
+    for folder in new:
+        copied.append(copy_folder(mine.layout, folder))
+        mine.journal.append(copied[-1])
+    if copied and any(isinstance(event.body, MessageAdded) for event in events):
+        # The question, which names the folders of the beginning, has been put already.
+        paths = ", ".join(each.path for each in copied)
+        text = f"You may now change these folders too (copies of the user's): {paths}"
+        send_command(mine.layout, "steer", {"text": text})
 
 
 def _task(question: str, ground: AgentGround) -> str:

@@ -3,14 +3,17 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from sciagent.contracts.errors import InputError, UnknownNameError, WorkspaceError
-from sciagent.contracts.events import CellRan, ChangeDecided, Event
+from sciagent.contracts.errors import InputError, UnknownNameError
+from sciagent.contracts.events import CellRan, ChangeDecided, Event, TrialFinished
 from sciagent.workspace.folders import (
     FileChange,
     accept,
     changes_of,
     copied_folders,
+    require_acceptable,
+    require_revertible,
     revert,
     text_difference,
 )
@@ -39,30 +42,34 @@ class UserChange:
         The change line by line; empty where it is no text.
     decision
         What a person decided: ``accepted``, ``reverted``, or nothing yet.
+    size_bytes, user_size_bytes
+        Sizes now of the copy and of the user's file; None where there is none.
     """
 
     file: FileChange
     cells: tuple[str, ...]
     text: str
     decision: str
+    size_bytes: int | None
+    user_size_bytes: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class OwnChange:
-    """A file of the workspace that code made, changed or removed.
+    """A file of the workspace that code or a trial made, changed or removed.
 
     Attributes
     ----------
     path
         Relative to the workspace.
-    cells
-        Cells that touched it, in order.
+    by
+        Cells that touched it, by their identifiers, in order; or the trial that left it.
     size_bytes
-        Its size now; None if it is not there.
+        Its size now; None if it was removed.
     """
 
     path: str
-    cells: tuple[str, ...]
+    by: tuple[str, ...]
     size_bytes: int | None
 
 
@@ -75,7 +82,7 @@ class Differences:
     user
         Changes to copies of the user's files.
     own
-        Files of the workspace that cells touched.
+        Files of the workspace that cells touched or trials left.
     """
 
     user: tuple[UserChange, ...]
@@ -95,15 +102,16 @@ def differences(path: str | Path) -> Differences:
     cells = _cells_by_file(events)
     user = tuple(
         UserChange(
-            change, tuple(cells.get(change.path, ())), text_difference(layout.root, change), said
+            change, tuple(cells.get(change.path, ())), text_difference(layout.root, change), said,
+            _size(layout.root / change.path), _size(change.source),
         )
         for change, said in _user_changes(layout, events)
-    )
+    )  # fmt: skip
     copied = tuple(f"{each.path}/" for each in copied_folders(events))
+    by = {name: each for name, each in cells.items() if not name.startswith(copied)}
+    by.update(_trials_by_file(layout, events))
     own = tuple(
-        OwnChange(name, tuple(by), _size(layout.root / name))
-        for name, by in sorted(cells.items())
-        if not name.startswith(copied or ("\0",))
+        OwnChange(name, tuple(each), _size(layout.root / name)) for name, each in sorted(by.items())
     )
     return Differences(user, own)
 
@@ -115,6 +123,17 @@ def _cells_by_file(events: Collection[Event]) -> dict[str, list[str]]:
             for name in event.body.files:
                 cells.setdefault(name.removesuffix(_REMOVED), []).append(event.body.cell)
     return cells
+
+
+def _trials_by_file(layout: Layout, events: Collection[Event]) -> dict[str, list[str]]:
+    trials: dict[str, list[str]] = {}
+    for event in events:
+        if isinstance(event.body, TrialFinished):
+            number = event.body.trial
+            folder = layout.trial(number).relative_to(layout.root)
+            for file in event.body.outcome.files:
+                trials[(folder / file.path).as_posix()] = [f"trial {number}"]
+    return trials
 
 
 def _user_changes(layout: Layout, events: Collection[Event]) -> Iterator[tuple[FileChange, str]]:
@@ -169,7 +188,7 @@ def decide(path: str | Path, decisions: Decisions) -> None:
     InputError
         If a path is to be both accepted and reverted, or is to be reverted in a sealed run.
     WorkspaceError
-        If the user has changed a file meanwhile.
+        If the user has changed a file meanwhile, or one lies behind a link.
     """
     layout = open_workspace(Path(path))
     events = tuple(read_events(layout.journal))
@@ -178,26 +197,25 @@ def decide(path: str | Path, decisions: Decisions) -> None:
         if each not in known:
             raise UnknownNameError.among("changed file", each, known)
     _refuse_contradictions(layout, decisions, known)
-    for each in decisions.accept:
-        accept(layout.root, known[each], force=decisions.force)
-    for each in decisions.revert:
-        revert(layout.root, known[each])
-    made = [
-        ChangeDecided(
-            path=each, decision="accepted", sha256=known[each].sha256, author=decisions.author
-        )
-        for each in decisions.accept
-    ]
-    made += [
-        ChangeDecided(
-            path=each,
-            decision="reverted",
-            sha256=known[each].original_sha256,
-            author=decisions.author,
-        )
-        for each in decisions.revert
-    ]
-    _note(layout, made)
+    done: list[ChangeDecided] = []
+    try:
+        for each in decisions.accept:
+            accept(layout.root, known[each], force=decisions.force)
+            done.append(_decided(known[each], "accepted", decisions.author))
+        for each in decisions.revert:
+            revert(layout.root, known[each])
+            done.append(_decided(known[each], "reverted", decisions.author))
+    finally:
+        # What was done before a disk was full is done, and must not be forgotten.
+        if done:
+            _note(layout, done)
+
+
+def _decided(
+    change: FileChange, decision: Literal["accepted", "reverted"], author: str
+) -> ChangeDecided:
+    sha256 = change.sha256 if decision == "accepted" else change.original_sha256
+    return ChangeDecided(path=change.path, decision=decision, sha256=sha256, author=author)
 
 
 def _refuse_contradictions(
@@ -209,14 +227,12 @@ def _refuse_contradictions(
     if decisions.revert and is_sealed(layout.root):
         raise InputError(
             "The run is sealed: its files are not changed any more.",
-            "Leave the change unaccepted, which changes nothing of yours.",
+            "Leave the change unaccepted, which changes nothing of yours, or ask again.",
         )
     for each in decisions.accept:
-        if not decisions.force and not known[each].is_untouched_by_user:
-            raise WorkspaceError(
-                f"{known[each].source} was changed since it was copied; nothing was accepted.",
-                "Look at both, then accept with --force.",
-            )
+        require_acceptable(known[each], force=decisions.force)
+    for each in decisions.revert:
+        require_revertible(layout.root, known[each])
 
 
 def _note(layout: Layout, decided: list[ChangeDecided]) -> None:

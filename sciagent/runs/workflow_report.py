@@ -3,15 +3,17 @@
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sciagent.contracts.claim import ClaimRequest, ReportRequest
 from sciagent.contracts.errors import ErrorRecord
 from sciagent.execution.attempts import AttemptTask, Made
-from sciagent.execution.workflow import FILES
+from sciagent.execution.workflow import FILES, nested_runs
 from sciagent.reports.assemble import assemble
+from sciagent.reports.escaping import code
 from sciagent.reports.notebooks import workflow_notebook, written
 from sciagent.reports.render import write_reports
 from sciagent.reports.verify import save_verification, verify
@@ -20,9 +22,10 @@ from sciagent.workspace.atomic import write_atomic
 from sciagent.workspace.content import sha256_of_file
 from sciagent.workspace.crate import write_crate
 from sciagent.workspace.journal import JournalFile
-from sciagent.workspace.layout import JOURNAL, NOTEBOOK, RECORD, REPORT_HTML, RESULTS, Layout
+from sciagent.workspace.layout import NOTEBOOK, RECORD, REPORT_HTML, RESULTS, Layout
 from sciagent.workspace.seal import seal
 
+_IMAGES = frozenset({".gif", ".jpeg", ".jpg", ".pdf", ".png", ".svg"})
 _DIGITS = 6
 _RELATIVE_TOLERANCE = 1e-6
 
@@ -52,12 +55,13 @@ def publish_workflow(
 
 
 def _claims(name: str, made: Made) -> Iterator[ClaimRequest]:
+    taken: set[str] = set()
     for key, quantity in made.metrics.items():
         value = abs(quantity.value)
         exponent = math.floor(math.log10(value)) if value else 0
         place = key.replace("~", "~0").replace("/", "~1")
         yield ClaimRequest(
-            id=_identifier(key), subject=name, quantity=key.replace("_", " "), path=RESULTS,
+            id=_identifier(key, taken), subject=name, quantity=key.replace("_", " "), path=RESULTS,
             pointer=f"/{place}/value", unit=quantity.unit,
             decimals=max(-12, min(15, _DIGITS - 1 - exponent)) if quantity.value % 1 else 0,
             tolerance=value * _RELATIVE_TOLERANCE,
@@ -65,8 +69,13 @@ def _claims(name: str, made: Made) -> Iterator[ClaimRequest]:
         )  # fmt: skip
 
 
-def _identifier(key: str) -> str:
-    return "result." + (re.sub(r"[^a-z0-9_.\-]", "_", key.lower()) or "_")
+def _identifier(key: str, taken: set[str]) -> str:
+    """Make an identifier of a name; names that differ in signs or case alone are numbered."""
+    first = identifier = "result." + (re.sub(r"[^a-z0-9_.\-]", "_", key.lower()) or "_")
+    while identifier in taken:
+        identifier = f"{first}_{len(taken)}"
+    taken.add(identifier)
+    return identifier
 
 
 def _parts(layout: Layout, made: Made, parameters: Mapping[str, Any]) -> Iterator[str]:
@@ -74,12 +83,39 @@ def _parts(layout: Layout, made: Made, parameters: Mapping[str, Any]) -> Iterato
     yield from _failure(made.error)
     if made.metrics:
         yield "## Results\n\n{{claims:result.}}"
-    yield "## Parameters"
-    yield f"```json\n{json.dumps(parameters, indent=1, ensure_ascii=False)}\n```"
+    # A brace written by its number is the same JSON, and begins no token.
+    given = json.dumps(parameters, indent=1, ensure_ascii=False).replace("{{", "{\\u007b")
+    yield f"## Parameters\n\n```json\n{given}\n```"
     yield f"All cells with their outputs stand in [{RECORD}]({RECORD})."
-    for run in sorted((layout / FILES).rglob(JOURNAL)):
-        place = run.parent.relative_to(layout.root).as_posix()
-        yield f"The notebook made a run of its own, with [its report]({place}/{REPORT_HTML})."
+    runs = nested_runs(layout / FILES)
+    yield from _figures(layout, runs)
+    for run in runs:
+        report = quote((run / REPORT_HTML).relative_to(layout.root).as_posix())
+        state = "is in order" if verify(run).ok else "is **not** in order"
+        yield (
+            f"The notebook made a run of its own, with [its report]({report}); "
+            f"by its own verification that run {state}."
+        )
+
+
+def _figures(layout: Layout, runs: Sequence[Path]) -> Iterator[str]:
+    """List the images that the notebook drew; those of its runs stand in their reports."""
+    files = layout / FILES
+    drawn = [
+        path.relative_to(layout.root).as_posix()
+        for path in sorted(files.rglob("*"))
+        if path.suffix.lower() in _IMAGES and path.is_file()
+        if not any(run in path.parents for run in runs)
+        if not any(part.startswith(".") for part in path.relative_to(files).parts)
+    ]
+    if drawn:
+        yield "## Figures"
+        yield "\n".join(f"- [{_named(path)}]({quote(path)})" for path in drawn)
+
+
+def _named(path: str) -> str:
+    """A name as code, so that digits in it are no numbers of the report."""
+    return code(path.replace("{{", "{ {"))
 
 
 def _failure(error: ErrorRecord | None) -> Iterator[str]:

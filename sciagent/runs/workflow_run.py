@@ -20,6 +20,7 @@ from sciagent.execution.workflow import (
     FILES,
     Workflow,
     found_results,
+    recorded_limits,
     workflow_request,
     write_results,
 )
@@ -181,7 +182,7 @@ def _task_of(layout: Layout) -> AttemptTask:
     return AttemptTask(
         campaign=str(layout.root), row="", carrier="", source=str(notebook),
         parameters=request.settings, seed=request.seed, threads=request.threads,
-        readable=request.readable,
+        limits=recorded_limits(layout), readable=request.readable,
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from sciagent.cli.diff import visible
 from sciagent.execution.sandbox import sandbox_mode
 from sciagent.testing.model_server import ModelServer, calling, in_turn, saying
 from tests.cli.terminal import Terminal
@@ -43,3 +44,8 @@ def test_a_change_is_shown_and_then_taken_over(terminal: Terminal, server: Model
     unknown = terminal.type("diff", str(run), "--accept", "data/nothing")
     assert unknown.returncode == 2
     assert "data/nothing" in unknown.stderr
+
+
+def test_nothing_of_a_change_is_hidden_from_the_reviewer() -> None:
+    hidden = "+rm -r data\x1b[2K\r+fine\n+\u202eesrever\u200b\tµ\n"
+    assert visible(hidden) == "+rm -r data\\x1b[2K\\r+fine\n+\\u202eesrever\\u200b\tµ\n"

@@ -74,7 +74,7 @@ def test_a_finished_question_is_listed_and_resuming_it_changes_nothing(finished:
     assert resume(finished).summary.status == "completed"
     assert (finished / "events.jsonl").read_bytes() == before
     assert [row.question for row in list_runs(finished.parent)] == ["agent/ask"]
-    with pytest.raises(InputError, match="is its agent's"):
+    with pytest.raises(InputError, match="cannot be changed"):
         resume(finished, budget=Budget(trials=3))
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from sciagent.contracts.errors import InputError, UnknownNameError, WorkspaceError
-from sciagent.contracts.events import ChangeDecided, CommandTaken
+from sciagent.contracts.events import ChangeDecided, CommandTaken, FolderCopied, MessageAdded
 from sciagent.execution.sandbox import sandbox_mode
-from sciagent.runs import Decisions, Surroundings, ask, decide, differences
+from sciagent.runs import Decisions, Surroundings, ask, decide, differences, resume
 from sciagent.testing.model_server import ModelServer, calling, in_turn, saying
 from sciagent.workspace.layout import Layout
 from sciagent.workspace.reviews import read_reviews
@@ -42,6 +42,17 @@ def changed(folder: Path) -> Path:
     """Let an agent change a folder, and return the finished run."""
     with ModelServer(in_turn(calling("code", code=WORK), saying("Done."))) as server:
         around = Surroundings(folders=(folder,))
+        return ask(settings(server), out=folder.parent / "runs", surroundings=around).path
+
+
+def stopped_after_a_cell(folder: Path, code: str) -> Path:
+    """Let an agent run a cell, and return the run, which is not sealed."""
+    seen: list[str] = []
+    with ModelServer(in_turn(calling("code", code=code), saying("Done."))) as server:
+        around = Surroundings(
+            folders=(folder,), cancelled=lambda: bool(seen),
+            observer=lambda event: seen.append(event.kind) if event.kind == "cell_ran" else None,
+        )  # fmt: skip
         return ask(settings(server), out=folder.parent / "runs", surroundings=around).path
 
 
@@ -91,13 +102,7 @@ def test_a_sealed_run_takes_nothing_back_and_knows_only_what_changed(folder: Pat
 
 
 def test_before_the_seal_a_change_is_reverted_and_journaled(folder: Path) -> None:
-    seen: list[str] = []
-    with ModelServer(in_turn(calling("code", code=WORK), saying("Done."))) as server:
-        around = Surroundings(
-            folders=(folder,), cancelled=lambda: bool(seen),
-            observer=lambda event: seen.append(event.kind) if event.kind == "cell_ran" else None,
-        )  # fmt: skip
-        run = ask(settings(server), out=folder.parent / "runs", surroundings=around).path
+    run = stopped_after_a_cell(folder, WORK)
     decide(run, Decisions(revert=(f"{COPY}/fit.py", f"{COPY}/new.bin"), author="Ada"))
     assert (run / COPY / "fit.py").read_text() == "slope = 1\n"
     assert [each.file.path for each in differences(run).user] == [f"{COPY}/old.txt"]
@@ -124,6 +129,54 @@ def test_a_living_owner_journals_what_a_person_decided(folder: Path) -> None:
     )  # fmt: skip
     assert [each.command.command for each in bodies(run, CommandTaken)] == ["accept"]
     assert differences(run.path).user[0].decision == "accepted"
+
+
+ESCAPES = {
+    "a copy that became a link": ("shutil.rmtree(copy); os.symlink(outside, copy)", "secret.txt"),
+    "a folder in it that became a link": (
+        "shutil.rmtree(f'{copy}/sub'); os.symlink(outside, f'{copy}/sub')", "sub/kept.txt",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("trick", ESCAPES)
+def test_links_that_code_makes_lead_no_decision_outside(folder: Path, trick: str) -> None:
+    outside = folder.parent / "outside"
+    outside.mkdir()
+    (outside / "secret.txt").write_text("secret")
+    (folder / "sub").mkdir()
+    (folder / "sub" / "kept.txt").write_text("kept")
+    act, name = ESCAPES[trick]
+    code = f"import os, shutil\ncopy, outside = '{COPY}', '{outside}'\n{act}"
+    run = stopped_after_a_cell(folder, code)
+    assert "secret" not in "".join(each.text for each in differences(run).user)
+    with pytest.raises((UnknownNameError, WorkspaceError)):
+        decide(run, Decisions(revert=(f"{COPY}/{name}",)))
+    assert [path.name for path in outside.iterdir()] == ["secret.txt"]
+
+
+def test_a_folder_given_on_resume_is_copied_and_told_to_the_agent(folder: Path) -> None:
+    later = folder.parent / "later"
+    later.mkdir()
+    (later / "note.txt").write_text("note")
+    run = stopped_after_a_cell(folder, "1")
+    with ModelServer(in_turn(saying("Done."))) as server:
+        resume(
+            run, asked={"endpoint.base_url": server.base_url},
+            surroundings=Surroundings(folders=(folder, later)),
+        )  # fmt: skip
+    assert [each.path for each in bodies(run, FolderCopied)] == [COPY, "data/folders/later"]
+    said = [each.message.content for each in bodies(run, MessageAdded)]
+    assert sum("data/folders/later" in text for text in said) == 1
+
+
+def test_two_folders_of_one_name_are_refused_before_anything_is_made(folder: Path) -> None:
+    other = folder.parent / "other" / "analysis"
+    other.mkdir(parents=True)
+    out = folder.parent / "runs"
+    with ModelServer(in_turn(saying("Done."))) as server, pytest.raises(InputError, match="named"):
+        ask(settings(server), out=out, surroundings=Surroundings(folders=(folder, other)))
+    assert not out.exists()
 
 
 @pytest.mark.parametrize("place", ["home", "runs", "missing"])

@@ -9,7 +9,10 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from sciagent.contracts.errors import InputError, UnknownNameError
 from sciagent.contracts.events import EffectStarted, Noted
+from sciagent.execution.notebook_limits import NotebookLimits
+from sciagent.execution.workflow import recorded_limits
 from sciagent.runs import open_run, resume, run_notebook, verify
+from sciagent.workspace.layout import Layout
 from sciagent.workspace.seal import is_sealed
 from tests.runs.asking import bodies
 
@@ -101,3 +104,83 @@ def test_an_interrupted_notebook_is_run_again_from_its_beginning(
     assert len(bodies(run, EffectStarted)) == 2
     assert any("from its beginning" in each.text for each in bodies(run, Noted))
     assert verify(run.path).ok
+
+
+def written_notebook(folder: Path, work: str) -> Path:
+    cells = [new_code_cell("note = ''"), new_code_cell(work)]
+    cells[0].metadata["tags"] = ["parameters"]
+    nbformat.write(new_notebook(cells=cells), folder / "work.ipynb")
+    return folder / "work.ipynb"
+
+
+def test_names_that_differ_in_case_alone_and_braces_in_a_parameter_are_reported(
+    tmp_path: Path,
+) -> None:
+    work = "import json\njson.dump({'R wp': 1.5, 'r_wp': 2.5}, open('results.json', 'w'))"
+    notebook = written_notebook(tmp_path, work)
+    run = run_notebook(notebook, parameters={"note": "```{{{claim:no}}"}, out=tmp_path / "out")
+    assert run.claims is not None
+    assert [each.id for each in run.claims.claims] == ["result.r_wp", "result.r_wp_1"]
+    assert verify(run.path).ok
+
+
+def test_the_numbers_of_a_run_that_the_notebook_made_are_claims_whatever_lies_beside_it(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("rietx", reason="the extra [diffraction] is not installed")
+    work = (
+        "from pathlib import Path\n"
+        "from sciagent import runs\n"
+        "from sciagent.contracts.study import Budget\n"
+        "for name in ('.tool/1', 'other'):\n"
+        "    Path(name).mkdir(parents=True)\n"
+        "    Path(name, 'events.jsonl').write_text('{\"record\": \"run\"}\\n')\n"
+        "Path('drawn 1.svg').write_text('<svg/>')\n"
+        "runs.run('powder_diffraction/refine', dataset='sc2au6', budget=Budget(trials=1))\n"
+    )
+    run = run_notebook(written_notebook(tmp_path, work), out=tmp_path / "out")
+    assert run.claims is not None
+    assert "result.r_wp" in {each.id for each in run.claims.claims}
+    assert verify(run.path).ok
+    report = (run.path / "report.md").read_text()
+    assert report.count("made a run of its own") == 1
+    assert "by its own verification that run is in order" in report
+    assert "(files/drawn%201.svg)" in report
+
+
+def test_names_that_read_alike_and_braces_in_parameters_do_not_stop_a_report(
+    tmp_path: Path, notebook: Path
+) -> None:
+    book = nbformat.read(notebook, as_version=4)
+    book.cells[1].source = "import json\njson.dump({'A': 1.5, 'a': 2.5}, open('results.json', 'w'))"
+    nbformat.write(book, notebook)
+    run = run_notebook(notebook, parameters={"x": "{{claim:no}}"}, out=tmp_path / "out")
+    assert run.claims is not None
+    values = {claim.id: getattr(claim, "value", None) for claim in run.claims.claims}
+    assert values == {"result.a": 1.5, "result.a-2": 2.5}
+    assert verify(run.path).ok
+
+
+def test_a_run_within_the_notebook_is_named_with_what_its_verification_found(
+    tmp_path: Path, notebook: Path
+) -> None:
+    inner = run_notebook(notebook, out=tmp_path / "inner")
+    copying = "import shutil\nshutil.copytree(table, 'inner')"
+    book = nbformat.read(notebook, as_version=4)
+    book.cells[1].source = copying
+    nbformat.write(book, notebook)
+    run = run_notebook(
+        notebook, parameters={"table": str(inner.path)}, out=tmp_path / "out",
+        readable=[inner.path],
+    )  # fmt: skip
+    report = (run.path / "report.md").read_text()
+    assert "(files/inner/verification.json), all is in order" in report
+    assert verify(run.path).ok
+
+
+def test_a_notebook_is_run_again_within_the_bounds_that_it_had(
+    tmp_path: Path, notebook: Path
+) -> None:
+    limits = NotebookLimits(timeout_s=100.0, memory_mib=3000.0)
+    run = run_notebook(notebook, out=tmp_path / "out", limits=limits)
+    assert recorded_limits(Layout(run.path)) == limits

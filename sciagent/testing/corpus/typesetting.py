@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from sciagent.contracts.literature import Author, Work
@@ -23,6 +24,7 @@ _ROWS_OF_REFERENCE = {1: 3, 2: 6}
 """Rows that an entry of the list of references takes at most, by columns."""
 
 _LEAST_ROWS = 3
+_HEAD_LETTERS = 60
 
 
 @dataclass(slots=True)
@@ -239,7 +241,8 @@ class Typesetting:
         first = self._work.authors[0].family
         others = " et al." if len(self._work.authors) > 1 else ""
         odd = f"{self._work.container} {self._work.volume} ({self._work.year})"
-        text = odd if number % 2 else f"{first}{others} · {self._work.title[:60]}"
+        brief = shorten(self._work.title, _HEAD_LETTERS, placeholder="")
+        text = odd if number % 2 else f"{first}{others} · {brief}"
         canvas.setFont(font("body"), _SMALL_SIZE + 0.5)
         canvas.drawString(_MARGIN, _PAGE[1] - 40, text)
         canvas.drawString(_PAGE[0] - _MARGIN - 12, _PAGE[1] - 40, str(number))

@@ -8,13 +8,16 @@ from sciagent.testing.corpus.typesetting import Manuscript
 
 
 def article_page(work: Work, manuscript: Manuscript) -> str:
-    """Write a page with the whole text of an open work, or the abstract of a closed one."""
+    """Write a page with the text of an open work, or with the abstract alone.
+
+    A closed work has no more there, nor has one whose manuscript has no blocks.
+    """
     blocks = manuscript.blocks if work.open_access == "open" else []
     body = "\n".join(
         f"<h2>{escape(text)}</h2>" if is_heading else f"<p>{escape(text)}</p>"
         for is_heading, text in blocks
     )
-    closed = "" if blocks else "<p class='access'>Subscribers can read the whole article.</p>"
+    access = "" if blocks else f"<p class='access'>{_access(work)}</p>"
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -32,7 +35,7 @@ def article_page(work: Work, manuscript: Manuscript) -> str:
 <section><h2>Abstract</h2>
 <p>{escape(manuscript.abstract)}</p></section>
 {body}
-{closed}
+{access}
 </article>
 </main>
 <aside><h3>Related</h3><ul><li><a href="/sign-up">Sign up for alerts</a></li></ul></aside>
@@ -40,6 +43,12 @@ def article_page(work: Work, manuscript: Manuscript) -> str:
 </body>
 </html>
 """
+
+
+def _access(work: Work) -> str:
+    if work.open_access != "open":
+        return "Subscribers can read the whole article."
+    return f'<a href="{escape(work.full_text[0], quote=True)}">Download the article.</a>'
 
 
 def _authors(work: Work) -> str:

@@ -1,0 +1,1 @@
+"""A server on this machine that plays the indexes of the literature and the sites of journals."""
