@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def _close_folders_above() -> None:
-    """Refuse to write where files would be lost: in /tmp the folders above are the sandbox's own."""
+    """Refuse to write where files would be lost: folders above exist in the sandbox only."""
     for folder in Path.cwd().parents:
         if folder != Path(tempfile.gettempdir()):
             with contextlib.suppress(OSError):  # what is of the system is read-only already
