@@ -148,36 +148,6 @@ def test_the_numbers_of_a_run_that_the_notebook_made_are_claims_whatever_lies_be
     assert "(files/drawn%201.svg)" in report
 
 
-def test_names_that_read_alike_and_braces_in_parameters_do_not_stop_a_report(
-    tmp_path: Path, notebook: Path
-) -> None:
-    book = nbformat.read(notebook, as_version=4)
-    book.cells[1].source = "import json\njson.dump({'A': 1.5, 'a': 2.5}, open('results.json', 'w'))"
-    nbformat.write(book, notebook)
-    run = run_notebook(notebook, parameters={"x": "{{claim:no}}"}, out=tmp_path / "out")
-    assert run.claims is not None
-    values = {claim.id: getattr(claim, "value", None) for claim in run.claims.claims}
-    assert values == {"result.a": 1.5, "result.a-2": 2.5}
-    assert verify(run.path).ok
-
-
-def test_a_run_within_the_notebook_is_named_with_what_its_verification_found(
-    tmp_path: Path, notebook: Path
-) -> None:
-    inner = run_notebook(notebook, out=tmp_path / "inner")
-    copying = "import shutil\nshutil.copytree(table, 'inner')"
-    book = nbformat.read(notebook, as_version=4)
-    book.cells[1].source = copying
-    nbformat.write(book, notebook)
-    run = run_notebook(
-        notebook, parameters={"table": str(inner.path)}, out=tmp_path / "out",
-        readable=[inner.path],
-    )  # fmt: skip
-    report = (run.path / "report.md").read_text()
-    assert "(files/inner/verification.json), all is in order" in report
-    assert verify(run.path).ok
-
-
 def test_a_notebook_is_run_again_within_the_bounds_that_it_had(
     tmp_path: Path, notebook: Path
 ) -> None:
