@@ -1,7 +1,7 @@
 """Puts a question to an agent and leaves a workspace with a verified report, like any study."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from pydantic import Field
@@ -21,6 +21,7 @@ from sciagent.contracts.run import AskResult, RunRequest
 from sciagent.runs.agents import AgentGround, require_usable
 from sciagent.runs.answering import publish_answer
 from sciagent.runs.configuration import Asked, Configuration, with_asked
+from sciagent.runs.given import Files, listed_files
 from sciagent.runs.opened import Run, open_run
 from sciagent.runs.ownership import owned, tell_beginning
 from sciagent.runs.studies import RunStudies
@@ -38,7 +39,6 @@ ASK = "agent/ask"
 """What stands in place of ``domain/question`` in a run that an agent answers."""
 
 _SLUG_LENGTH = 40
-Files = Mapping[str, str | Path | Sequence[str | Path]]
 
 
 class AskSettings(Configuration):
@@ -98,7 +98,7 @@ def ask(
         question=ASK, settings=settings.model_dump(mode="json"), policy="model", seed=seed
     )
     layout = create_workspace(
-        Path(out), request, _listed(inputs or {}), slug=question[:_SLUG_LENGTH]
+        Path(out), request, listed_files(inputs or {}), slug=question[:_SLUG_LENGTH]
     )
     tell_beginning(layout, around.observer)
     return _answered(layout, settings, around)
@@ -148,13 +148,6 @@ def resume_ask(
 def is_ask(request: RunRequest) -> bool:
     """Whether an agent answers a run."""
     return request.question == ASK
-
-
-def _listed(inputs: Files) -> dict[str, tuple[Path, ...]]:
-    return {
-        name: tuple(Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths))
-        for name, paths in inputs.items()
-    }
 
 
 def _answered(layout: Layout, settings: AskSettings, surroundings: Surroundings) -> Run:

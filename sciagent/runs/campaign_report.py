@@ -1,6 +1,5 @@
 """The report of a campaign: its counts, failed rows and results, with a claim for each number."""
 
-import math
 from collections.abc import Iterator
 
 from sciagent.contracts.claim import ClaimRequest, FigureRequest, ReportRequest
@@ -17,12 +16,11 @@ from sciagent.runs.campaign_table import (
     deciding,
     place_of,
 )
+from sciagent.runs.given import decimals_of, tolerance_of
 
 SUMMARY = "data/summary.json"
 """How many rows there are of each kind."""
 STATUSES = ("finished", "failed", "interrupted", "running", "waiting")
-_DIGITS = 6
-_RELATIVE_TOLERANCE = 1e-6
 
 
 def campaign_request(
@@ -73,13 +71,12 @@ def _results(progress: CampaignProgress, table: CampaignTable) -> Iterator[Claim
         if found is None:
             continue
         name, quantity = found
-        exponent = math.floor(math.log10(abs(quantity.value))) if quantity.value else 0
         yield ClaimRequest(
             id=f"row.{row.number:04d}", subject=f"row {row.number}",
             quantity=name.replace("_", " "), path=TABLE,
             pointer=f"{place},{table.metrics[name, quantity.unit]}", unit=quantity.unit,
-            decimals=max(-12, min(15, _DIGITS - 1 - exponent)) if quantity.value % 1 else 0,
-            tolerance=abs(quantity.value) * _RELATIVE_TOLERANCE,
+            decimals=decimals_of(quantity.value),
+            tolerance=tolerance_of(quantity.value),
         )  # fmt: skip
 
 

@@ -4,9 +4,10 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from sciagent.runs.asking import AskSettings, Files
+from sciagent.runs.asking import AskSettings
 from sciagent.runs.asking import ask as ask_with
 from sciagent.runs.configuration import Asked, load_configuration
+from sciagent.runs.given import Files
 from sciagent.runs.opened import Run
 from sciagent.runs.surroundings import Surroundings
 from sciagent.tools.approval import ApprovalMode

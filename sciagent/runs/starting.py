@@ -1,6 +1,6 @@
 """Starts, resumes and stops runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -15,6 +15,7 @@ from sciagent.runs.agents import require_usable
 from sciagent.runs.asking import is_ask, resume_ask
 from sciagent.runs.checking import checked
 from sciagent.runs.configuration import Asked, Configuration, load_configuration, with_asked
+from sciagent.runs.given import Files, listed_files
 from sciagent.runs.opened import Run, open_run
 from sciagent.runs.owner import PolicyMaker, own
 from sciagent.runs.ownership import tell_beginning
@@ -27,7 +28,6 @@ from sciagent.workspace.seal import is_sealed
 from sciagent.workspace.workspace import create_workspace, open_workspace, read_request
 
 PolicyName = Literal["builtin", "human", "model"]
-Files = Mapping[str, str | Path | Sequence[str | Path]]
 
 
 def run(  # noqa: PLR0913 - all that a run can be asked, by keyword
@@ -73,7 +73,7 @@ def run(  # noqa: PLR0913 - all that a run can be asked, by keyword
     _check_policy(policy)
     if parallel < 1:
         raise InputError(f"{parallel} trials cannot run side by side.", "Give 1 or more.")
-    given = checked(name, dataset, _paths(inputs or {}), settings or {})
+    given = checked(name, dataset, listed_files(inputs or {}), settings or {})
     request = RunRequest(
         question=name,
         dataset=dataset,
@@ -192,13 +192,6 @@ def stop(path: str | Path, author: str = "") -> Command:
 def _open_segment(layout: Layout, budget: Budget) -> None:
     with OwnerLock(layout), JournalFile.open(layout.journal) as journal:
         journal.append(SegmentOpened(reason="It is continued with a new budget.", budget=budget))
-
-
-def _paths(inputs: Files) -> dict[str, tuple[Path, ...]]:
-    return {
-        name: tuple(Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths))
-        for name, paths in inputs.items()
-    }
 
 
 def _check_policy(policy: PolicyName | PolicyMaker) -> None:

@@ -1,7 +1,6 @@
 """The report of a run of a workflow notebook: its numbers as claims, verified and sealed."""
 
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from sciagent.reports.notebooks import workflow_notebook, written
 from sciagent.reports.render import write_reports
 from sciagent.reports.verify import save_verification, verify
 from sciagent.runs.answering import asked_question, literal
+from sciagent.runs.given import decimals_of, tolerance_of
 from sciagent.workspace.atomic import write_atomic
 from sciagent.workspace.content import sha256_of_file
 from sciagent.workspace.crate import write_crate
@@ -26,8 +26,6 @@ from sciagent.workspace.layout import NOTEBOOK, RECORD, REPORT_HTML, RESULTS, La
 from sciagent.workspace.seal import seal
 
 _IMAGES = frozenset({".gif", ".jpeg", ".jpg", ".pdf", ".png", ".svg"})
-_DIGITS = 6
-_RELATIVE_TOLERANCE = 1e-6
 
 
 def publish_workflow(
@@ -57,14 +55,12 @@ def publish_workflow(
 def _claims(name: str, made: Made) -> Iterator[ClaimRequest]:
     taken: set[str] = set()
     for key, quantity in made.metrics.items():
-        value = abs(quantity.value)
-        exponent = math.floor(math.log10(value)) if value else 0
         place = key.replace("~", "~0").replace("/", "~1")
         yield ClaimRequest(
             id=_identifier(key, taken), subject=name, quantity=key.replace("_", " "), path=RESULTS,
             pointer=f"/{place}/value", unit=quantity.unit,
-            decimals=max(-12, min(15, _DIGITS - 1 - exponent)) if quantity.value % 1 else 0,
-            tolerance=value * _RELATIVE_TOLERANCE,
+            decimals=decimals_of(quantity.value),
+            tolerance=tolerance_of(quantity.value),
             uncertainty_pointer=None if quantity.uncertainty is None else f"/{place}/uncertainty",
         )  # fmt: skip
 

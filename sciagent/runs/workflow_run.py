@@ -24,14 +24,13 @@ from sciagent.execution.workflow import (
     workflow_request,
     write_results,
 )
+from sciagent.runs.given import Files, listed_files
 from sciagent.runs.opened import Run, open_run
 from sciagent.runs.ownership import owned, tell_beginning
 from sciagent.runs.workflow_report import publish_workflow
 from sciagent.workspace.layout import DATA, RECORD, Layout
 from sciagent.workspace.seal import is_sealed
 from sciagent.workspace.workspace import create_workspace, input_paths, open_workspace, read_request
-
-Files = Mapping[str, str | Path | Sequence[str | Path]]
 
 
 def run_workflow(task: AttemptTask, attempt: Attempt) -> Made:
@@ -92,7 +91,7 @@ def run_notebook(  # noqa: PLR0913 - all that a notebook can be asked, by keywor
         workspace is made then.
     """
     notebook = Path(path)
-    given, files = dict(parameters or {}), _listed(inputs or {})
+    given, files = dict(parameters or {}), listed_files(inputs or {})
     _check_parameters(notebook, (*given, *files))
     task = AttemptTask(
         campaign=str(out), row="", carrier="", source=str(notebook), parameters=given,
@@ -217,13 +216,6 @@ def _parameters_of(notebook: Path) -> set[str] | None:
         for target in (each.targets if isinstance(each, ast.Assign) else [each.target])
     ]
     return {target.id for target in targets if isinstance(target, ast.Name)}
-
-
-def _listed(inputs: Files) -> dict[str, tuple[Path, ...]]:
-    return {
-        name: tuple(Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths))
-        for name, paths in inputs.items()
-    }
 
 
 def _nobody(_progress: CellProgress) -> None:
