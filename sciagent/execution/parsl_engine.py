@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from sciagent.contracts.errors import InputError, ResourceError
 from sciagent.execution.attempts import AttemptTask, carry_out
 from sciagent.execution.ledger import STALE_S, AttemptResult
+from sciagent.execution.light_imports import RARELY_USED, load_when_used
 from sciagent.execution.process_pool import WorkerLostError
 from sciagent.execution.tethered_interchange import OWNER_VARIABLE
-from sciagent.execution.worker import RARELY_USED, load_when_used
 from sciagent.workspace.identity import new_ulid
 
 if TYPE_CHECKING:
@@ -41,8 +41,7 @@ def carry_out_line(task: str, lease: str) -> str | None:
         return None
     if age_s > STALE_S:
         return None
-    for name in RARELY_USED:
-        load_when_used(name)
+    load_when_used(*RARELY_USED)
     result = carry_out(AttemptTask.model_validate_json(task))
     return result.model_dump_json() if result else None
 
@@ -128,6 +127,7 @@ class ParslEngine:
     """
 
     def __init__(self, size: int, folder: Path, config: Path | None = None) -> None:
+        load_when_used(*RARELY_USED)
         try:
             import parsl
         except ImportError as error:

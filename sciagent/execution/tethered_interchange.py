@@ -9,6 +9,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
+from sciagent.execution.light_imports import OPTIONAL, RARELY_USED, leave_out, load_when_used
 from sciagent.execution.tether import die_with_parent
 
 OWNER_VARIABLE = "SCIAGENT_CAMPAIGN_OWNER"
@@ -18,6 +19,8 @@ OWNER_VARIABLE = "SCIAGENT_CAMPAIGN_OWNER"
 def main() -> None:
     """Tie this process to its owner, then become the interchange."""
     die_with_parent(int(os.environ.get(OWNER_VARIABLE, "0")) or os.getppid())
+    load_when_used(*RARELY_USED)
+    leave_out(*OPTIONAL)
     script = Path(sysconfig.get_path("scripts")) / "interchange.py"
     sys.argv[0] = str(script)
     runpy.run_path(str(script), run_name="__main__")

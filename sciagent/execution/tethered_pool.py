@@ -5,7 +5,6 @@ messages, of which there are none before it has been heard of.
 """
 
 import os
-import runpy
 import signal
 import sys
 import sysconfig
@@ -13,20 +12,18 @@ import threading
 import time
 from pathlib import Path
 
+from sciagent.execution.light_imports import OPTIONAL, RARELY_USED, leave_out, load_when_used
 from sciagent.execution.process_tree import send
 from sciagent.execution.tethered_interchange import OWNER_VARIABLE
 
 _LOOK_S = 0.5
 
 
-def main() -> None:
-    """Watch the owner, then become the pool."""
+def tie_to_owner() -> None:
+    """Watch the owner of the campaign from now on."""
     owner = int(os.environ.get(OWNER_VARIABLE, "0"))
     if owner:
         threading.Thread(target=_watch, args=(owner,), daemon=True).start()
-    script = Path(sysconfig.get_path("scripts")) / "process_worker_pool.py"
-    sys.argv[0] = str(script)
-    runpy.run_path(str(script), run_name="__main__")
 
 
 def _watch(owner: int) -> None:
@@ -44,5 +41,17 @@ def _runs(process: int) -> bool:
     return stat.rpartition(")")[2].split()[0] not in {"Z", "X"}
 
 
-if __name__ == "__main__":
-    main()
+def script() -> Path:
+    """Find Parsl's own program."""
+    return Path(sysconfig.get_path("scripts")) / "process_worker_pool.py"
+
+
+# The program becomes part of this module: a worker is made by importing the main module of its
+# pool anew, and has to leave libraries out before it does.
+if __name__ in {"__main__", "__mp_main__"}:
+    load_when_used(*RARELY_USED)
+    leave_out(*OPTIONAL)
+    if __name__ == "__main__":
+        tie_to_owner()
+        sys.argv[0] = str(script())
+    exec(compile(script().read_bytes(), str(script()), "exec"))  # noqa: S102

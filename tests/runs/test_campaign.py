@@ -158,6 +158,10 @@ def driver(tmp_path: Path, spec: dict[str, Any], engine: str) -> "subprocess.Pop
     return subprocess.Popen([sys.executable, "-c", code])
 
 
+def row_statuses(campaign: Path) -> list[str]:
+    return [state.status for _, state in campaign_progress(campaign).rows]
+
+
 def working_below(folder: Path) -> list[int]:
     """Processes that work below a folder or name it: kernels, workers and Parsl's own."""
     found = []
@@ -181,8 +185,10 @@ def test_after_the_driver_was_killed_only_what_ran_is_repeated(
     process.kill()
     process.wait()
     wait_for(lambda: not working_below(tmp_path / "squares"), 10)
+    # A killed process is there for some moments after it has let go of its files.
+    wait_for(lambda: "running" not in row_statuses(tmp_path / "squares"), 10)
     progress = campaign_progress(tmp_path / "squares")
-    first, second, third = (state.status for _, state in progress.rows)
+    first, second, third = row_statuses(tmp_path / "squares")
     # Parsl's worker ends some seconds after the driver and may finish its row in them.
     assert (first, third) == ("finished", "waiting")
     assert second in ({"interrupted"} if engine == "local" else {"interrupted", "finished"})
