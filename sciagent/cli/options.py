@@ -1,5 +1,6 @@
 """Arguments and options that several subcommands share, and how examples are written."""
 
+from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -7,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sciagent.cli.completion import complete_runs
+from sciagent.contracts.errors import InputError
 
 
 class PolicyName(StrEnum):
@@ -111,6 +113,31 @@ VerificationOption = Annotated[
         show_default="as configured",
     ),
 ]  # fmt: skip
+
+
+def refuse_options_but(context: typer.Context, taken: Collection[str], what: str) -> None:
+    """Refuse options that were given and would not count.
+
+    Parameters
+    ----------
+    context
+        Of the command.
+    taken
+        Names of the parameters that count.
+    what
+        What does not take the others.
+
+    Raises
+    ------
+    InputError
+        If one of the others was given.
+    """
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        if name not in taken and source is not None and source.name == "COMMANDLINE":
+            option = parameter.opts[0]
+            raise InputError(f"{what} takes no {option}.", f"Leave {option} away.")
 
 
 def examples(*lines: str) -> str:

@@ -19,6 +19,7 @@ from sciagent.cli.options import (
     QuietOption,
     VerificationOption,
     examples,
+    refuse_options_but,
 )
 from sciagent.cli.places import RUNS_FOLDER
 from sciagent.cli.workflow import run_workflow_notebook
@@ -60,7 +61,12 @@ ParallelOption = Annotated[
 SeedOption = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of all random numbers.")]
 
 
+OF_NOTEBOOKS = frozenset({"question", "settings", "inputs", "out", "as_json", "quiet"})
+"""Options that a notebook takes."""
+
+
 def run(
+    context: typer.Context,
     question: QuestionArgument,
     dataset: DatasetOption = None,
     inputs: InputOption = None,
@@ -89,6 +95,7 @@ def run(
     reached without a result, 130 stopped.
     """
     if question.endswith(".ipynb"):
+        refuse_options_but(context, OF_NOTEBOOKS, "A notebook")
         run_workflow_notebook(question, settings, inputs, out, as_json=as_json, quiet=quiet)
     from sciagent import runs
     from sciagent.cli.assignments import input_paths, setting_values

@@ -258,12 +258,17 @@ def run_with_papermill(
     papermill_engines.register(ENGINE, TruthfulEngine)
     try:
         execute_notebook(
-            str(source), str(output), parameters, engine_name=ENGINE, kernel_name=KERNEL_NAME,
-            language="python", progress_bar=False, cwd=str(directory), limits=limits, heard=heard,
-            named=parameters, **{"sandbox": True, "readable": (), **confinement},
+            _unformatted(source), _unformatted(output), parameters, engine_name=ENGINE,
+            kernel_name=KERNEL_NAME, language="python", progress_bar=False, cwd=str(directory),
+            limits=limits, heard=heard, named=parameters, **{"sandbox": True, "readable": (), **confinement},
         )  # fmt: skip
     except PapermillExecutionError as error:
         raise _cell_error(error, limits, _hint(output)) from error
+
+
+def _unformatted(path: Path) -> str:
+    """Write a path so that papermill, which formats paths with the parameters, leaves it alone."""
+    return str(path).replace("{", "{{").replace("}", "}}")
 
 
 def _hint(output: Path) -> str:

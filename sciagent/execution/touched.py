@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from sciagent.workspace.atomic import is_leftover
+from sciagent.workspace.file_names import shown_name
 from sciagent.workspace.layout import INBOX, JOURNAL, LOCK, RECORD, SOURCES, STUDY, TRIALS
 
 _OWNERS = frozenset({JOURNAL, LOCK, RECORD, STUDY, INBOX, SOURCES, TRIALS})
@@ -44,6 +45,6 @@ def _add(found: Snapshot, root: Path, entry: "os.DirEntry[str]") -> None:
 
 def touched(before: Snapshot, after: Snapshot) -> tuple[str, ...]:
     """List what was made, changed or removed, the last marked so."""
-    changed = [path for path, seen in after.items() if before.get(path) != seen]
-    removed = [f"{path} (removed)" for path in before if path not in after]
+    changed = [shown_name(path) for path, seen in after.items() if before.get(path) != seen]
+    removed = [f"{shown_name(path)} (removed)" for path in before if path not in after]
     return tuple(sorted(changed) + sorted(removed))

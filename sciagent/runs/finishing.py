@@ -4,9 +4,12 @@ Everything here is made from the journal and the trials alone, so that a crash i
 nothing: it is made again from the start.
 """
 
+from pathlib import Path
+
 from sciagent.contracts.claim import ReportRequest
 from sciagent.contracts.domain import Question
 from sciagent.contracts.endpoint import Endpoint
+from sciagent.contracts.events import Noted
 from sciagent.contracts.ports import Problem
 from sciagent.contracts.run import Environment, RunRequest, RunStatus
 from sciagent.contracts.tree import StudyView
@@ -18,6 +21,7 @@ from sciagent.reports.verify import save_verification, verify
 from sciagent.runs.environment import describe_environment
 from sciagent.workspace.atomic import write_atomic
 from sciagent.workspace.crate import write_crate
+from sciagent.workspace.file_names import rename_unreadable
 from sciagent.workspace.journal import JournalFile
 from sciagent.workspace.layout import ENVIRONMENT, Layout
 from sciagent.workspace.record import write_study_file
@@ -57,12 +61,20 @@ def publish(
 ) -> None:
     """Assemble a report with all that belongs to it, verify it, and seal the run."""
     root = layout.root
+    make_names_readable(root, journal)
     claims = assemble(root, asked, wanted, environment.code_sha256)
     write_notebooks(root, asked, claims)
     write_reports(root, verify(root, before_seal=True))
     write_crate(root)
     seal(journal, root, status)
     save_verification(root, verify(root))
+
+
+def make_names_readable(root: Path, journal: JournalFile) -> None:
+    """Rename files whose names are not UTF-8, and journal it: the seal lists all by name."""
+    for old, new in rename_unreadable(root).items():
+        text = f"The name {old} is not UTF-8; the file is now {new}."
+        journal.append(Noted(text=text, level="warning"))
 
 
 def write_environment(layout: Layout, environment: Environment) -> None:

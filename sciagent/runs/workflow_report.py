@@ -17,6 +17,7 @@ from sciagent.reports.notebooks import workflow_notebook, written
 from sciagent.reports.render import write_reports
 from sciagent.reports.verify import save_verification, verify
 from sciagent.runs.answering import asked_question, literal
+from sciagent.runs.finishing import make_names_readable
 from sciagent.runs.given import decimals_of, tolerance_of
 from sciagent.workspace.atomic import write_atomic
 from sciagent.workspace.content import sha256_of_file
@@ -37,6 +38,7 @@ def publish_workflow(
 ) -> None:
     """Write the report with all that belongs to it, verify it, and seal the run."""
     root = layout.root
+    make_names_readable(root, journal)
     name = Path(task.source).stem
     question = asked_question(name, f"The workflow {name}", "Executed by papermill.")
     request = ReportRequest(

@@ -13,7 +13,7 @@ import pytest
 
 from sciagent.contracts.events import CellRan, EventBody, KernelChanged, Noted
 from sciagent.execution.code_runner import KernelCode
-from sciagent.execution.record import executed_cells
+from sciagent.execution.record import about, executed_cells
 from sciagent.execution.sandbox import SandboxLimits, sandbox_mode
 from sciagent.tools.approval import ApprovalRule
 from sciagent.tools.code import code
@@ -87,6 +87,13 @@ def test_a_cell_journals_the_files_it_touched_and_the_connections_refused(
     assert second.files == ("data/a.json", "b.txt (removed)")
     assert first.connections == ()
     assert "192.0.2.1 port 80" in second.connections
+
+
+def test_a_file_may_have_a_name_that_is_not_text(root: Path, runner: KernelCode) -> None:
+    answer = runner.run("open(b'caf\\xe9', 'w').close()\nprint('made')")
+    assert "made" in answer.output
+    (cell,) = executed_cells(root)
+    assert about(cell)["files"] == ["caf\\xe9"]
 
 
 def test_output_beyond_the_bound_goes_whole_into_a_file(root: Path, runner: KernelCode) -> None:
