@@ -1,16 +1,16 @@
 """Quotes looked up in the stored text of their source."""
 
 import json
-import re
 import threading
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 
 from sciagent.contracts.agent import SubagentEvidence, SubagentResult
 from sciagent.contracts.conversation import Message
+from sciagent.literature.quoting.folding import fold, numbers_in
+from sciagent.literature.quoting.locating import SHORTEST, locate
+from sciagent.literature.quoting.support import missing_support
 from sciagent.tools.boundary import results_in
 from sciagent.tools.markup import escaped
 from sciagent.workspace.layout import SOURCES
@@ -19,12 +19,6 @@ UNKNOWN = "UNKNOWN"
 RECORD_REVIEW = "record_review"
 _TOOL = "tool:"
 _OWN_TOOLS = frozenset({"recall", "read_notes", "take_note", RECORD_REVIEW})
-_SHORTEST = 8
-_TYPOGRAPHY = str.maketrans(
-    {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "−": "-", "‐": "-",
-     "\u00ad": None, "\ufffe": None, "\u200b": None}
-)  # fmt: skip
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 @dataclass(slots=True)
@@ -87,8 +81,9 @@ class SourceTexts:
 
     def is_own_word(self, url: str, quote: str) -> bool:
         """Whether what a tool gave only repeats what the agent had written into a call."""
+        said = fold(quote).text
         return url.startswith(_TOOL) and any(
-            quote in normalised(str(value))
+            said in fold(str(value)).text
             for message in self.messages
             for call in message.tool_calls
             if call.name != RECORD_REVIEW
@@ -96,36 +91,25 @@ class SourceTexts:
         )
 
 
-@lru_cache(maxsize=64)
-def normalised(text: str) -> str:
-    """Fold what differs in typography only: compatible characters, hyphenation, white space."""
-    text = unicodedata.normalize("NFKC", text).translate(_TYPOGRAPHY)
-    text = re.sub(r"(?<=\w)-\s*\n\s*(?=[a-z])", "", text)
-    return " ".join(text.split())
-
-
 def fault_of(item: SubagentEvidence, texts: SourceTexts) -> str:
     """Say why a piece of evidence does not count; empty if its quote stands in its source.
 
-    Every number of the claim must stand in the quote too.
+    Every number and negation of the claim must stand in the quote too.
     """
     if not item.url or not item.quote:
         return "no source and quote are given"
-    if len(item.quote.strip()) < _SHORTEST:
+    if len(fold(item.quote).text) < SHORTEST:
         return f"the quote {item.quote!r} is too short to be found reliably"
     text = texts.text(item.url)
     if text is None:
         return f"nothing was fetched from {item.url}"
-    quote = normalised(item.quote)
     # What the agent saw had passed the boundary, where control tokens are escaped.
-    if quote not in normalised(text) and quote not in normalised(escaped(text)):
+    if locate(item.quote, text) is None and locate(item.quote, escaped(text)) is None:
         return f"the quote {_short(item.quote)!r} is not in the stored text of {item.url}"
-    if texts.is_own_word(item.url, quote):
+    if texts.is_own_word(item.url, item.quote):
         return f"the quote {_short(item.quote)!r} is what you wrote into a call yourself"
-    missing = [number for number in _NUMBER.findall(item.claim) if number not in quote]
-    if missing:
-        return f"the quote {_short(item.quote)!r} does not hold {', '.join(missing)}"
-    return ""
+    missing = missing_support("", item.claim, item.quote) if item.claim.strip() else ()
+    return f"{missing[0]}: {_short(item.quote)!r}" if missing else ""
 
 
 def checked_result(result: SubagentResult, texts: SourceTexts) -> SubagentResult:
@@ -141,8 +125,9 @@ def checked_result(result: SubagentResult, texts: SourceTexts) -> SubagentResult
         issues.append("Evidence refused: none was given.")
     if status == "ok" and (not faults or any(why for _, why in faults)):
         status = "insufficient_evidence"
-    answer, held = result.answer, " ".join(item.quote for item, why in faults if not why)
-    unheld = [number for number in _NUMBER.findall(answer) if number not in held]
+    answer = result.answer
+    held = {number for item, why in faults if not why for number in numbers_in(item.quote)}
+    unheld = [number for number in dict.fromkeys(numbers_in(answer)) if number not in held]
     if status == "ok" and unheld:
         issues.append(f"No quote holds {', '.join(unheld)}: computed or assumed.")
     if status in {"unknown", "insufficient_evidence"} and answer != UNKNOWN:

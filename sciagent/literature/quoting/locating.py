@@ -13,6 +13,8 @@ SHORTEST = 12
 """Fewer characters than these, blanks not counted, stand in many places by chance."""
 
 _MOST_PLACES = 200
+_PAPER = 150_000
+"""Characters; a longer text is folded only around the page that is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +66,11 @@ def places(quote: str, text: str, page: int | None = None) -> Iterator[Place]:
     stripped = quote.strip()
     if len(fold(stripped).text) < SHORTEST:
         return
+    is_book = page is not None and len(text) > _PAPER
+    begin, part = _around(text, page or 1) if is_book else (0, text)
     seen = set()
-    for start, end in (*_exact(stripped, text), *_folded(stripped, text)):
+    for at, past in (*_exact(stripped, part), *_folded(stripped, part)):
+        start, end = begin + at, begin + past
         if start in seen:
             continue
         seen.add(start)
@@ -75,6 +80,14 @@ def places(quote: str, text: str, page: int | None = None) -> Iterator[Place]:
             if text[start:end] == stripped:
                 how = "exact"
             yield Place(first, start, end, how)
+
+
+def _around(text: str, page: int) -> tuple[int, str]:
+    """A page with its neighbours, onto which a quote may run, and where they begin."""
+    starts = (0, *_breaks(text), len(text) + 1)
+    first, past = max(page - 2, 0), min(page + 1, len(starts) - 1)
+    begin = starts[min(first, len(starts) - 1)]
+    return begin, text[begin : starts[past] - 1]
 
 
 def _exact(quote: str, text: str) -> Iterator[tuple[int, int]]:

@@ -1,0 +1,1 @@
+"""Surveys of the literature: a plan, evidence by facets, chapters, and a pass for consistency."""
