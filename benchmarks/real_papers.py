@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sciagent.contracts.literature import PAGE_BREAK, Work
 from sciagent.literature.quoting.sentences import on_one_line, sentences
+from sciagent.literature.tex_codes import TEX_CODES
 from sciagent.testing.corpus import Corpus, Paper, Sentence
 
 VARIABLE = "SCIAGENT_BENCHMARK_PDFS"
@@ -43,7 +44,8 @@ def real_corpus() -> Corpus | str:
 
 def _paper(path: Path, number: int) -> Iterator[Paper]:
     read = subprocess.run(["pdftotext", path, "-"], capture_output=True, check=False)
-    pages = tuple(read.stdout.decode("utf-8", "replace").split(PAGE_BREAK)[:-1])
+    text = read.stdout.decode("utf-8", "replace").translate(str.maketrans(TEX_CODES))
+    pages = tuple(text.split(PAGE_BREAK)[:-1])
     found = tuple(
         Sentence(text, page)
         for page, words in enumerate(pages, 1)

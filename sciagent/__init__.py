@@ -4,6 +4,8 @@ The public names are loaded on first use, so that ``import sciagent`` stays quic
 
 ``ask``
     Let an agent answer a question and return the finished run.
+``gather``
+    Gather quoted evidence on a query, without a model.
 ``run``
     Start a study of a question and return the finished run.
 ``verify``
@@ -20,13 +22,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sciagent.runs import open_run, replay, resume, run, verify
+    from sciagent.runs import gather, open_run, replay, resume, run, verify
     from sciagent.runs.configured import ask
 
 __version__ = "0.1.0"
 
 _LAZY_NAMES = {
     "ask": "sciagent.runs.configured",
+    "gather": "sciagent.runs",
     "open_run": "sciagent.runs",
     "replay": "sciagent.runs",
     "resume": "sciagent.runs",
@@ -34,7 +37,7 @@ _LAZY_NAMES = {
     "verify": "sciagent.runs",
 }
 
-__all__ = ["__version__", "ask", "open_run", "replay", "resume", "run", "verify"]
+__all__ = ["__version__", "ask", "gather", "open_run", "replay", "resume", "run", "verify"]
 
 
 def __getattr__(name: str) -> object:

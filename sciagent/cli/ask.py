@@ -1,5 +1,6 @@
 """``sciagent ask``: put a question to an agent."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -26,6 +27,7 @@ EXAMPLES = examples(
     'sciagent ask "What is in scan.xye?" --input pattern=scan.xye --approve auto-safe',
     'sciagent ask "..." --base-url http://localhost:8000/v1 --model Sage-A1.5 --verification',
     'sciagent ask "Mend the fit in fit.py" --folder analysis --read measurements',
+    'sciagent ask "What limits the yield of Suzuki couplings?" --report deep',
     'sciagent ask "..." --local-only --budget-tokens 200000 --json',
 )
 
@@ -68,6 +70,21 @@ BudgetTurnsOption = Annotated[
 ]  # fmt: skip
 
 
+class ReportKind(StrEnum):
+    """What is made of the question."""
+
+    ANSWER = "answer"
+    DEEP = "deep"
+
+
+ReportOption = Annotated[
+    ReportKind,
+    typer.Option(
+        help="answer, or deep: a survey of the literature in chapters, every statement quoted."
+    ),
+]
+
+
 def ask(
     question: QuestionText,
     base_url: BaseUrlOption = None,
@@ -79,6 +96,7 @@ def ask(
     budget_tokens: BudgetTokensOption = None,
     budget_turns: BudgetTurnsOption = None,
     budget_wall_s: BudgetWallOption = None,
+    report: ReportOption = ReportKind.ANSWER,
     inputs: InputOption = None,
     read: ReadOption = None,
     folder: FolderOption = None,
@@ -115,6 +133,7 @@ def ask(
             "local_only": local_only,
         },
     )
+    settings = settings.model_copy(update={"report": report.value})
     ground = Ground.of(read, folder, allow_unsandboxed)
     with asking(quiet=quiet, ground=ground) as surroundings:
         run = runs.ask(

@@ -59,6 +59,7 @@ def resume(
     """
     from sciagent import runs
     from sciagent.cli.asking import Ground
+    from sciagent.cli.gathering import conclude_evidence, gathering
     from sciagent.cli.prompter import human
     from sciagent.cli.session import conclude, watched
     from sciagent.cli.workflow import CellDisplay, conclude_workflow
@@ -74,6 +75,10 @@ def resume(
         _resume_ask(opened, ground, budget, asked, as_json=as_json, quiet=quiet)
     if opened.request.is_workflow:
         conclude_workflow(runs.resume(path, observer=CellDisplay(quiet=quiet)), as_json=as_json)
+    if runs.gathers_evidence(opened.request):
+        with gathering(quiet=quiet) as observer:
+            opened = runs.resume(path, budget=budget, observer=observer)
+        conclude_evidence(opened, as_json=as_json)
     asks = opened.request.policy == "human"
     finished = watched(
         lambda observer: runs.resume(

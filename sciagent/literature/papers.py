@@ -8,14 +8,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sciagent.contracts.errors import InputError
+from sciagent.literature.tex_codes import TEX_CODES
 
 _HEADS_FROM_PAGES = 3
 _SHARE = 0.5
 _EDGE_LINES = 2
 _LONGEST_HEAD = 120
 _DIGITS = re.compile(r"\d+")
-_NOT_TEXT = str.maketrans({"\ufffe": "-\n", "\x02": "-\n", "\x00": None, "\x0c": "\n"})
+_NOT_TEXT = str.maketrans(
+    {"\ufffe": "-\n", "\x02": "-\n", "\x00": None, "\x0c": "\n", **TEX_CODES}
+)
 """pdfium writes U+FFFE or U+0002 for the hyphen and the line break at the end of a line."""
+_FI = re.compile(r"(?<=[^\W\d_])\x0c(?=[^\W\d_])")
+"""The form feed is OT1's ligature fi where it stands inside a word."""
 
 
 class UnreadablePaperError(InputError):
@@ -113,7 +118,7 @@ def _by_pypdf(content: bytes) -> PaperText:
 
 def cleaned(text: str) -> str:
     """Mend what readers of PDF leave behind: line ends, hyphens, control characters."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n").translate(_NOT_TEXT)
+    text = _FI.sub("fi", text.replace("\r\n", "\n").replace("\r", "\n")).translate(_NOT_TEXT)
     return text.replace("\f", "\n").strip("\n")
 
 

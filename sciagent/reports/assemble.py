@@ -7,9 +7,11 @@ from sciagent.contracts.claim import ClaimsFile, ReportRequest
 from sciagent.contracts.domain import Question
 from sciagent.contracts.errors import InputError
 from sciagent.contracts.model import SCHEMA_VERSION
+from sciagent.reports.citing import cited_works
 from sciagent.reports.drawing import draw
 from sciagent.reports.evidence import Evidence
 from sciagent.reports.markdown import ClaimPrinter, report_markdown
+from sciagent.reports.reference_files import write_references
 from sciagent.reports.resolve import figure_path, resolve_claims
 from sciagent.reports.tokens import check_source
 from sciagent.workspace.atomic import write_atomic
@@ -19,7 +21,7 @@ from sciagent.workspace.layout import CLAIMS, JOURNAL
 def assemble(
     root: Path, question: Question, request: ReportRequest, code_sha256: str
 ) -> ClaimsFile:
-    """Draw the figures, resolve the claims and write `claims.json`.
+    """Draw the figures, resolve the claims and write `claims.json` with the references.
 
     Parameters
     ----------
@@ -43,12 +45,14 @@ def assemble(
     for figure in request.figures:
         image = draw(question.drawings, figure.drawing, [root / path for path in figure.data])
         write_atomic(root / figure_path(figure.id), image)
+    resolved = resolve_claims(root, request, code_sha256)
     claims = ClaimsFile(
         question=studied_question(root, question.name),
         title=request.title,
         report_source=request.source,
         required=request.required,
-        claims=resolve_claims(root, request, code_sha256),
+        claims=resolved,
+        works=cited_works(request, resolved),
     )
     report_markdown(claims)
     missing = missing_claims(claims)
@@ -57,13 +61,14 @@ def assemble(
             f"The report does not state {', '.join(missing)}, which it must.",
             "Put a token for each into its source.",
         )
+    write_references(root, claims)
     write_atomic(root / CLAIMS, claims.model_dump_json(indent=2) + "\n")
     return claims
 
 
 def missing_claims(claims: ClaimsFile) -> list[str]:
     """Claims that the domain requires and that no token prints."""
-    cited = ClaimPrinter(claims.claims).cited(claims.report_source)
+    cited = ClaimPrinter(claims).cited(claims.report_source)
     there = {claim.id for claim in claims.claims} & cited
     return [each for each in claims.required if each not in there]
 

@@ -1,13 +1,14 @@
 """Quotes looked up in the stored text of their source, and whether they support the statement."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from sciagent.contracts.citation import Quote
 from sciagent.contracts.claim import CitationClaim, Claim, VerdictName
+from sciagent.contracts.literature import Work
 from sciagent.literature.quoting.folding import critical_tokens
 from sciagent.literature.quoting.locating import Place, page_at, places
 from sciagent.literature.quoting.support import (
@@ -29,10 +30,13 @@ class CitationJudge:
         All claims of the report: one quote must not serve statements that it is not about.
     root
         The workspace.
+    works
+        The works that the report may cite, by their keys.
     """
 
     claims: Sequence[Claim]
     root: Path
+    works: Mapping[str, Work]
 
     def judge(self, claim: CitationClaim) -> tuple[VerdictName, str]:
         """Say whether a quote stands in its source and supports the statement.
@@ -42,9 +46,13 @@ class CitationJudge:
         statement must stand in it.
         """
         citation = claim.citation
-        if citation.status == "retracted":
-            date = citation.status_date or "a date that is not known"
-            return "retracted", f"{citation.work} was retracted on {date}."
+        work = self.works.get(citation.work)
+        if work is None:
+            return "unresolved", f"There is no work {citation.work!r} among those of the report."
+        for each in (citation, work):
+            if each.status == "retracted":
+                date = each.status_date or "a date that is not known"
+                return "retracted", f"{citation.work} was retracted on {date}."
         text = self._text(citation.source_sha256)
         if text is None:
             return "unresolved", f"No intact text of {citation.work} is kept in {SOURCES}/."

@@ -1,22 +1,25 @@
 """The report as one HTML file: self-contained, without scripts and without outside requests."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import get_args
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 import sciagent
-from sciagent.contracts.claim import Claim, Verdict
+from sciagent.contracts.claim import Claim, Verdict, VerdictName, Verification
 from sciagent.contracts.run import RunRequest
 from sciagent.contracts.tree import StudyRecord
 from sciagent.reports.body import body_html
+from sciagent.reports.citation_rows import evidence_rows, reference_rows
 from sciagent.reports.contents import ReportContents
 from sciagent.reports.digits import claim_in_digits
-from sciagent.reports.markdown import anchor, place_of, trial_of
+from sciagent.reports.markdown import place_of, trial_of
+from sciagent.reports.references import References, anchor
 from sciagent.reports.resolve import sides_of
 from sciagent.reports.statements import words_between
 from sciagent.reports.tree_drawing import state_of, tree_groups
@@ -59,15 +62,27 @@ def report_html(contents: ReportContents) -> str:
         }
         for study in contents.studies
     ]
+    references = References(contents.claims)
+    cited = references.citations.keys()
     return template.render(
         contents=contents,
         body=Markup(body_html(contents)),
         rows=list(claim_rows(contents)),
+        evidence=list(evidence_rows(contents, references)),
+        references=list(reference_rows(references)),
+        evidence_counts=_tally(contents.verification, lambda claim: claim in cited),
+        claim_counts=_tally(contents.verification, lambda claim: claim not in cited),
         limits=list(not_verified(contents)),
         studies=studies,
         inputs=list(_inputs(contents.request)),
         version=sciagent.__version__,
     )
+
+
+def _tally(verification: Verification, is_counted: Callable[[str], bool]) -> dict[str, int]:
+    """How many of some claims got which verdict, in the order that a reader looks for them."""
+    found = [each.verdict for each in verification.verdicts if is_counted(each.claim)]
+    return {name: found.count(name) for name in get_args(VerdictName) if name in found}
 
 
 def counts_in_words(study: StudyRecord) -> str:
@@ -108,8 +123,10 @@ def value_in_words(claim: Claim, contents: ReportContents) -> str:
 
 
 def claim_rows(contents: ReportContents) -> Iterator[ClaimRow]:
-    """The rows of the table of claims, in the order of `claims.json`."""
+    """The rows of the table of claims, in the order of `claims.json`; citations have their own."""
     for claim in contents.claims.claims:
+        if claim.kind == "citation":
+            continue
         path, pointer = place_of(claim)
         missing = Verdict(claim=claim.id, verdict="unresolved", detail="It was not checked.")
         yield ClaimRow(
@@ -124,15 +141,31 @@ def claim_rows(contents: ReportContents) -> Iterator[ClaimRow]:
         )
 
 
+def _wrong(verification: Verification) -> Iterator[str]:
+    """What the verdicts say against the report, and what it states without a source."""
+    bad = verification.mismatch + verification.unresolved
+    if bad:
+        yield f"{bad} of {verification.claims} claims are not what their evidence says."
+    unsupported = verification.unsupported + verification.not_found
+    if unsupported:
+        yield f"{_statements(unsupported)} not borne out by the quote given."
+    if verification.retracted:
+        yield f"{_statements(verification.retracted)} taken from work that was retracted."
+    if verification.inference:
+        words = _statements(verification.inference)
+        yield f"{words} the author's inference: no source is given, and nothing was checked."
+
+
+def _statements(count: int) -> str:
+    return "1 statement is" if count == 1 else f"{count} statements are"
+
+
 def not_verified(contents: ReportContents) -> Iterator[tuple[str, str]]:
     """What a reader must not take for verified: a sentence, and the command that helps."""
     verification = contents.verification
     for finding in verification.findings:
         yield f"{finding.path}: {finding.detail}", ""
-    bad = verification.mismatch + verification.unresolved + verification.unsupported
-    bad += verification.not_found + verification.retracted
-    if bad:
-        yield f"{bad} of {verification.claims} claims are not what their evidence says.", ""
+    yield from ((limit, "") for limit in _wrong(verification))
     claims = {claim.id: claim for claim in contents.claims.claims}
     matched = sum(
         each.verdict == "matched" and is_reproducible(claims[each.claim], claims)

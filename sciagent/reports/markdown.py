@@ -1,7 +1,5 @@
 """The report in Markdown: a function of `claims.json` alone, so that it can be printed again."""
 
-from collections.abc import Sequence
-
 from sciagent.contracts.claim import (
     CitationClaim,
     Claim,
@@ -13,8 +11,15 @@ from sciagent.contracts.claim import (
     TextClaim,
 )
 from sciagent.contracts.errors import UnknownNameError
+from sciagent.reports.citation_markdown import (
+    INFERENCE,
+    evidence_section,
+    references_section,
+    stated,
+)
 from sciagent.reports.digits import claim_in_digits
 from sciagent.reports.escaping import code, escaped, link_target
+from sciagent.reports.references import References, anchor
 from sciagent.reports.resolve import sides_of
 from sciagent.reports.statements import SIGNS, words_between
 from sciagent.reports.tokens import CLAIM_LINK, Token, expand, tokens_of
@@ -30,11 +35,6 @@ _EVIDENCE_HEADER = (
 )
 
 
-def anchor(claim: str) -> str:
-    """Name of the place in the report where a claim's evidence stands."""
-    return f"{CLAIM_LINK.removeprefix('#')}{claim}"
-
-
 def label_of(claim: Claim) -> str:
     """The label of a claim; effects say whether they are more than an association."""
     effect = claim.effect if isinstance(claim, NumberClaim) else None
@@ -46,13 +46,17 @@ class ClaimPrinter:
 
     Parameters
     ----------
-    claims
+    file
         All claims of the report; statements look their sides up among them.
+    in_html
+        Whether what is printed becomes HTML, where anchors are set afterwards.
     """
 
-    def __init__(self, claims: Sequence[Claim]) -> None:
-        self.claims = {claim.id: claim for claim in claims}
-        self.figures = [claim.id for claim in claims if isinstance(claim, FigureClaim)]
+    def __init__(self, file: ClaimsFile, *, in_html: bool = False) -> None:
+        self.claims = {claim.id: claim for claim in file.claims}
+        self.figures = [claim.id for claim in file.claims if isinstance(claim, FigureClaim)]
+        self.references = References(file)
+        self._in_html = in_html
 
     def claim(self, identifier: str) -> Claim:
         """Look a claim up.
@@ -106,12 +110,19 @@ class ClaimPrinter:
         """
         rows = [
             f"| {escaped(label_of(claim))} | {self.inline(claim)} |"
-            for claim in self.claims.values()
-            if claim.id.startswith(prefix) and isinstance(claim, NumberClaim | TextClaim)
+            for claim in self._listed(prefix)
         ]
         if not rows:
             raise UnknownNameError.among("claim that begins with", prefix, self.claims)
         return "\n".join(["| quantity | value |", "|:---|---:|", *rows])
+
+    def _listed(self, prefix: str) -> list[NumberClaim | TextClaim]:
+        """The claims of a table."""
+        return [
+            claim
+            for claim in self.claims.values()
+            if isinstance(claim, NumberClaim | TextClaim) and claim.id.startswith(prefix)
+        ]
 
     def figure(self, claim: Claim) -> str:
         """The image of a figure, its number, what it is about and its caption."""
@@ -131,6 +142,8 @@ class ClaimPrinter:
         if token.kind == "figure":
             return self.figure(self.claim(token.id))
         claim = self.claim(token.id)
+        if isinstance(claim, CitationClaim | InferenceClaim):
+            return stated(claim, token, self.references, in_html=self._in_html)
         text = self.inline(claim, labelled=token.labelled)
         return f"{text}." if isinstance(claim, Statement) and not token.ends else text
 
@@ -139,7 +152,7 @@ class ClaimPrinter:
         cited: set[str] = set()
         for token in tokens_of(source):
             if token.kind == "claims":
-                cited |= {each for each in self.claims if each.startswith(token.id)}
+                cited |= {claim.id for claim in self._listed(token.id)}
             elif isinstance(claim := self.claims.get(token.id), Statement):
                 cited |= {claim.id, claim.left, claim.right}
             else:
@@ -156,7 +169,7 @@ def place_of(claim: Claim) -> tuple[str, str]:
     if isinstance(claim, CitationClaim):
         return "references.json", claim.citation.work
     if isinstance(claim, InferenceClaim):
-        return "", "the author's inference"
+        return "", INFERENCE
     return "", f"{claim.left} {SIGNS[claim.operator]} {claim.right}"
 
 
@@ -196,9 +209,12 @@ def report_markdown(claims: ClaimsFile) -> str:
     InputError
         If a statement compares what cannot be compared.
     """
-    printer = ClaimPrinter(claims.claims)
+    printer = ClaimPrinter(claims)
     body = expand(claims.report_source, printer.printed)
-    rows = [_evidence_row(printer, claim) for claim in claims.claims]
-    table = "\n".join([*_EVIDENCE_HEADER, *rows])
-    parts = [f"# {escaped(claims.title)}", HOW_TO_READ, body, "## Claims", table]
+    parts = [f"# {escaped(claims.title)}", HOW_TO_READ, body]
+    listed = [claim for claim in claims.claims if not isinstance(claim, CitationClaim)]
+    if listed or not claims.claims:
+        rows = [_evidence_row(printer, claim) for claim in listed]
+        parts += ["## Claims", "\n".join([*_EVIDENCE_HEADER, *rows])]
+    parts += evidence_section(printer.references) + references_section(printer.references)
     return "\n\n".join(parts) + "\n"

@@ -6,7 +6,14 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from pathlib import Path
 
-from sciagent.contracts.claim import ClaimsFile, Finding, Verdict
+from sciagent.contracts.claim import (
+    Claim,
+    ClaimsFile,
+    FigureClaim,
+    Finding,
+    InferenceClaim,
+    Verdict,
+)
 from sciagent.contracts.errors import InputError
 from sciagent.reports.lint import raw_numbers, raw_numbers_in_caption
 from sciagent.reports.markdown import report_markdown
@@ -101,6 +108,13 @@ def _shortened(line: str) -> str:
     return repr(line) if line else "nothing"
 
 
+def _own_words(claim: Claim) -> tuple[str, str]:
+    """Words of the author that a claim prints without evidence, and what they are."""
+    if isinstance(claim, FigureClaim):
+        return "caption of", claim.caption
+    return ("inference", claim.statement) if isinstance(claim, InferenceClaim) else ("", "")
+
+
 def check_prose(claims: ClaimsFile) -> list[Finding]:
     """Numbers typed by hand, and what breaks the grammar of the source."""
     findings = [
@@ -111,8 +125,8 @@ def check_prose(claims: ClaimsFile) -> list[Finding]:
         detail = f"Line {line} of the report's source types the number {word!r} by hand."
         findings.append(Finding(path=CLAIMS, problem="raw_number", detail=detail))
     for claim in claims.claims:
-        if claim.kind == "figure":
-            for word in raw_numbers_in_caption(claim.caption):
-                detail = f"The caption of {claim.id!r} types the number {word!r} by hand."
-                findings.append(Finding(path=CLAIMS, problem="raw_number", detail=detail))
+        what, text = _own_words(claim)
+        for word in raw_numbers_in_caption(text):
+            detail = f"The {what} {claim.id!r} types the number {word!r} by hand."
+            findings.append(Finding(path=CLAIMS, problem="raw_number", detail=detail))
     return findings

@@ -17,6 +17,7 @@ from sciagent.contracts.claim import (
     TextClaim,
 )
 from sciagent.contracts.errors import InputError, UnknownNameError
+from sciagent.reports.citing import resolve_citations
 from sciagent.reports.evidence import Evidence
 from sciagent.reports.pointers import PointerError, parsed, value_in_document
 from sciagent.reports.tokens import tokens_of
@@ -130,6 +131,8 @@ def resolve_claims(root: Path, request: ReportRequest, code_sha256: str) -> tupl
         *(resolve_number(each, evidence, code_sha256) for each in request.numbers),
         *(resolve_figure(each, evidence) for each in _in_order_of_appearance(request)),
         *request.statements,
+        *resolve_citations(root, request),
+        *request.inferences,
     )
     _check_identifiers(claims)
     for statement in request.statements:

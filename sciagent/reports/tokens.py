@@ -1,14 +1,16 @@
 """The tokens of a report's source, and where they may stand.
 
 ================== ==========================================================================
-``{{claim:ID}}``    the value of a number or text; the sentence of a statement
+``{{claim:ID}}``    the value of a number or text; the sentence of a statement; what a citation
+                    states, with the number of its reference
 ``{{claim:ID|label}}``  the same with what it is about: ``subject: quantity = value``
 ``{{claims:PREFIX}}``   alone on a line: a table of all claims whose ID begins so
 ``{{figure:ID}}``   alone on a line: a figure with its caption
 ================== ==========================================================================
 
 Everything else of the source is Markdown without HTML. Tokens do not stand in code, and the
-source holds no images and no links to claims of its own: both come from tokens only.
+source holds no images and no links to claims or references of its own: they come from tokens
+only.
 """
 
 import re
@@ -28,6 +30,9 @@ _FIRST_PLACEHOLDER = 0xF0000
 _PLACEHOLDERS = 0xFFFD
 _EDGE = "\x00"
 CLAIM_LINK = "#claim-"
+REFERENCE_LINK = "#ref-"
+PLACE_LINK = "#cite-"
+_OWN_LINKS = (CLAIM_LINK, REFERENCE_LINK, PLACE_LINK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,8 @@ class Token:
         Whether nothing else stands on its line.
     ends
         Whether the sentence goes on behind it with a punctuation mark.
+    order
+        Counted from 1 among the tokens of the source.
     """
 
     kind: str
@@ -52,12 +59,13 @@ class Token:
     line: int
     alone: bool
     ends: bool
+    order: int
 
 
 def tokens_of(source: str) -> Iterator[Token]:
     """All tokens in the order they stand."""
     lines = source.split("\n")
-    for match in _TOKEN.finditer(source):
+    for order, match in enumerate(_TOKEN.finditer(source), 1):
         line = source.count("\n", 0, match.start())
         yield Token(
             kind=match["kind"],
@@ -66,6 +74,7 @@ def tokens_of(source: str) -> Iterator[Token]:
             line=line + 1,
             alone=lines[line].rstrip() == match[0],
             ends=source[match.end() :][:1] in tuple(".,;:)?!"),
+            order=order,
         )
 
 
@@ -131,7 +140,7 @@ def _faults_of_markdown(blocks: list[MarkdownToken]) -> Iterator[str]:
                 yield f"Near line {line}: a token stands in code."
             if part.type == "image":
                 yield f"Near line {line}: an image that is not a figure token."
-            if part.type == "link_open" and str(part.attrGet("href")).startswith(CLAIM_LINK):
+            if part.type == "link_open" and str(part.attrGet("href")).startswith(_OWN_LINKS):
                 yield f"Near line {line}: a typed link to a claim; write a token instead."
 
 

@@ -18,6 +18,7 @@ from sciagent.contracts.claim import (
     VerdictName,
 )
 from sciagent.contracts.errors import InputError
+from sciagent.contracts.literature import Work
 from sciagent.contracts.study import Outcome
 from sciagent.reports.citations import CitationJudge
 from sciagent.reports.digits import plain_decimal
@@ -41,10 +42,11 @@ class Judge:
     claims: Sequence[Claim]
     evidence: Evidence
     outcomes: Mapping[int, Outcome] = field(default_factory=dict)
+    works: Mapping[str, Work] = field(default_factory=dict)
 
     @cached_property
     def _citations(self) -> CitationJudge:
-        return CitationJudge(self.claims, self.evidence.root)
+        return CitationJudge(self.claims, self.evidence.root, self.works)
 
     def judge(self, claim: Claim) -> Verdict:
         """Give the verdict on a claim."""

@@ -23,6 +23,7 @@ from sciagent.reports.drawing import Drawings
 from sciagent.reports.evidence import Evidence
 from sciagent.reports.lint import unchecked_sentences
 from sciagent.reports.printed import check_prose, check_report
+from sciagent.reports.reference_files import check_references
 from sciagent.reports.rerun import NotebookRunner, rerun_verdicts
 from sciagent.reports.verdicts import Judge
 from sciagent.workspace.atomic import write_atomic
@@ -32,6 +33,7 @@ from sciagent.workspace.record import load_studies
 from sciagent.workspace.seal import check_seal
 
 GOOD = frozenset({"matched", "reproduced", "quoted"})
+_NOT_WRONG = GOOD | {"inference"}
 
 
 def verify(
@@ -63,8 +65,9 @@ def verify(
     Returns
     -------
     Verification
-        `ok` if nothing is wrong with the workspace, every claim is `matched`, `reproduced` or
-        `quoted`, and after a re-run no number, figure or statement is merely `matched`.
+        `ok` if nothing is wrong with the workspace, every claim is `matched`, `reproduced`,
+        `quoted` or marked as the author's inference, and after a re-run no number, figure or
+        statement is merely `matched`.
 
     Raises
     ------
@@ -90,7 +93,7 @@ def verify(
         _replace_matched(verdicts, computed)
     shown = [each for each in verdicts.values() if claim is None or each.claim in asked]
     unchecked = len(unchecked_sentences(claims.report_source, _captions(claims)))
-    ok = not findings and all(each.verdict in GOOD for each in shown)
+    ok = not findings and all(each.verdict in _NOT_WRONG for each in shown)
     ok = ok and not (rerun and _merely_matched(shown, claims.claims))
     return _verification(root, shown, findings, unchecked, ok=ok, rerun=rerun)
 
@@ -111,8 +114,9 @@ def _judged(root: Path, claims: ClaimsFile, findings: list[Finding]) -> dict[str
     """Verdicts by the evidence as it lies there; findings on journal and prose are added."""
     studies, problems = _studies(root)
     findings += problems if not any(each.path == JOURNAL for each in findings) else []
-    findings += check_prose(claims)
-    judge = Judge(claims.claims, Evidence(root), _outcomes(studies))
+    findings += check_prose(claims) + check_references(root, claims)
+    works = {work.key: work for work in claims.works}
+    judge = Judge(claims.claims, Evidence(root), _outcomes(studies), works)
     verdicts = {each.id: judge.judge(each) for each in claims.claims}
     _worsen(verdicts, _missing(claims))
     return verdicts
@@ -151,7 +155,7 @@ def _missing(claims: ClaimsFile) -> list[Verdict]:
 
 def _worsen(verdicts: dict[str, Verdict], worse: Sequence[Verdict]) -> None:
     for verdict in worse:
-        if verdict.claim not in verdicts or verdicts[verdict.claim].verdict in GOOD:
+        if verdict.claim not in verdicts or verdicts[verdict.claim].verdict in _NOT_WRONG:
             verdicts[verdict.claim] = verdict
 
 

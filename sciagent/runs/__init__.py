@@ -15,6 +15,7 @@ if typing.TYPE_CHECKING:
     from sciagent.runs.configured import ask_settings
     from sciagent.runs.doctoring import doctor
     from sciagent.runs.exporting import export
+    from sciagent.runs.gathering import gather, gathers_evidence
     from sciagent.runs.invalidation import invalidate
     from sciagent.runs.opened import Run, list_runs, open_run
     from sciagent.runs.replaying import replay
@@ -31,6 +32,7 @@ _HOMES = {
     "configured": ("ask_settings",),
     "doctoring": ("doctor",),
     "exporting": ("export",),
+    "gathering": ("gather", "gathers_evidence"),
     "changed_files": ("Decisions", "Differences", "decide", "differences"),
     "invalidation": ("invalidate",),
     "opened": ("Run", "list_runs", "open_run"),
@@ -59,6 +61,8 @@ __all__ = [
     "differences",
     "doctor",
     "export",
+    "gather",
+    "gathers_evidence",
     "invalidate",
     "is_ask",
     "list_runs",

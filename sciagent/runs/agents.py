@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sciagent.agent.settings import AgentSettings
 from sciagent.contracts.endpoint import Endpoint
 from sciagent.contracts.events import Noted
-from sciagent.contracts.ports import CodeRunner, Model
+from sciagent.contracts.ports import CodeRunner, Literature, Model
 from sciagent.execution.code_runner import CodeSettings, KernelPool
 from sciagent.execution.network import only_endpoint, place_of
 from sciagent.execution.sandbox import sandbox_mode
@@ -15,6 +15,7 @@ from sciagent.execution.session import KernelSettings
 from sciagent.llm.client import EndpointModel
 from sciagent.runs.configuration import Configuration
 from sciagent.runs.ownership import Owned
+from sciagent.runs.retrieval import literature_of
 from sciagent.runs.setting_names import refuse_keys
 from sciagent.runs.surroundings import Surroundings, redactor_for
 from sciagent.tools.approval import ApprovalRule
@@ -120,11 +121,23 @@ class AgentGround:
         finally:
             pool.close()
 
+    @contextmanager
+    def literature(self) -> Iterator[Literature | None]:
+        """Open what can be searched, and let go of it at the end; none if there is nothing."""
+        if self.surroundings.literature is not None:
+            yield self.surroundings.literature
+            return
+        configuration, root = self.configuration, self.mine.layout.root
+        settings, local_only = configuration.literature, configuration.local_only
+        with literature_of(settings, root, local_only=local_only) as literature:
+            yield literature
+
     def context(
         self,
         cancelled: Callable[[], bool],
         studies: Studies | None = None,
         code: CodeRunner | None = None,
+        literature: Literature | None = None,
     ) -> ToolContext:
         """Make what tools act on.
 
@@ -137,7 +150,7 @@ class AgentGround:
         return ToolContext(
             root=self.mine.layout.root,
             journal=RedactingJournal(journal, redactor),
-            literature=around.literature,
+            literature=literature or around.literature,
             code=code or around.code,
             studies=studies,
             ask_approval=around.ask_approval or by_inbox,

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 
@@ -24,6 +25,7 @@ from sciagent.runs.configuration import Asked, Configuration, with_asked
 from sciagent.runs.given import Files, listed_files
 from sciagent.runs.opened import Run, open_run
 from sciagent.runs.ownership import owned, tell_beginning
+from sciagent.runs.retrieval import require_literature
 from sciagent.runs.studies import RunStudies
 from sciagent.runs.surroundings import Surroundings, redactor_for
 from sciagent.study.loop import StudyStopped
@@ -45,11 +47,14 @@ class AskSettings(Configuration):
     """What is asked of an agent and how it may work: all that a resumed run needs."""
 
     question: str = Field(min_length=1)
+    report: Literal["answer", "deep"] = Field(
+        default="answer", description="deep: a survey of the literature in chapters."
+    )
 
     @property
     def configuration(self) -> Configuration:
-        """All but the question."""
-        return Configuration.model_validate(self.model_dump(exclude={"question"}))
+        """All but the question and what is made of it."""
+        return Configuration.model_validate(self.model_dump(exclude={"question", "report"}))
 
 
 def ask(
@@ -94,6 +99,8 @@ def ask(
     settings = settings.model_copy(update={"question": question})
     require_usable(settings.endpoint)
     _require_paths(around, Path(out))
+    if settings.report == "deep" and around.literature is None:
+        require_literature(settings.literature, local_only=settings.local_only)
     request = RunRequest(
         question=ASK, settings=settings.model_dump(mode="json"), policy="model", seed=seed
     )
@@ -159,8 +166,14 @@ def _answered(layout: Layout, settings: AskSettings, surroundings: Surroundings)
                 place = f"{settings.endpoint.base_url}, model {settings.endpoint.model}"
                 mine.journal.append(Noted(text=f"The endpoint is now {place}."))
             _copy_folders(ground)
-            outcome = _outcome(ground, settings.question)
-            publish_answer(mine, settings.question, settings.endpoint, outcome)
+            if settings.report == "deep":
+                from sciagent.runs.surveying import publish_survey, survey
+
+                result = survey(ground, settings.question)
+                publish_survey(mine, settings.question, settings.endpoint, result)
+            else:
+                outcome = _outcome(ground, settings.question)
+                publish_answer(mine, settings.question, settings.endpoint, outcome)
     return open_run(layout.root)
 
 
@@ -190,11 +203,11 @@ def _work(ground: AgentGround, question: str) -> tuple[AgentOutcome, bool]:
     redactor = redactor_for(ground.configuration.endpoint)
     studies = RunStudies(ground.mine, lambda: ground.stop_waits() or late(), redactor)
     around = ground.surroundings
-    with ground.model() as model, ground.code(MAIN) as code:
+    with ground.model() as model, ground.code(MAIN) as code, ground.literature() as literature:
         toolbox = standard_toolbox(
-            literature_port=around.literature is not None, code_port=code is not None
+            literature_port=literature is not None, code_port=code is not None
         )
-        context = ground.context(around.cancelled, studies, code)
+        context = ground.context(around.cancelled, studies, code, literature)
         team = Team(model, toolbox, context, ground.settings, ground.inbox, around.heard)
         try:
             outcome = team.ask(_task(question, ground))

@@ -17,6 +17,9 @@ The file is TOML. It holds no key: only the name of the environment variable tha
 
     [agent.budget]
     tokens = 200000
+
+    [literature]
+    contact = "you@example.org"
 """
 
 import os
@@ -32,6 +35,7 @@ from sciagent.agent.settings import AgentSettings
 from sciagent.contracts.endpoint import Endpoint
 from sciagent.contracts.errors import InputError
 from sciagent.contracts.model import Contract
+from sciagent.runs.retrieval import LiteratureSettings
 from sciagent.runs.setting_names import refuse_keys, refuse_unknown
 from sciagent.tools.approval import ApprovalMode
 
@@ -54,6 +58,9 @@ VARIABLES = {
     "SCIAGENT_BUDGET_WALL_S": "agent.budget.wall_s",
     "SCIAGENT_APPROVAL": "approval",
     "SCIAGENT_LOCAL_ONLY": "local_only",
+    "SCIAGENT_LITERATURE_MODE": "literature.mode",
+    "SCIAGENT_CONTACT": "literature.contact",
+    "SCIAGENT_SEARXNG_URL": "literature.addresses.searxng",
 }
 """Settings by the environment variables that give them."""
 
@@ -72,6 +79,7 @@ class Configuration(Contract):
     local_only: bool = Field(
         default=False, description="Refuse every connection but the one to the endpoint."
     )
+    literature: LiteratureSettings = LiteratureSettings()
 
 
 class _Layered(NamedTuple):

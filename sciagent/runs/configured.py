@@ -1,6 +1,7 @@
 """A question asked of an agent as it is configured, with what is asked for at the moment."""
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import JsonValue
 
@@ -22,6 +23,7 @@ def ask(  # noqa: PLR0913 - all that a question can be asked with, by keyword
     subagents: bool | None = None,
     approval: ApprovalMode | None = None,
     local_only: bool | None = None,
+    report: Literal["answer", "deep"] = "answer",
     settings: Asked | None = None,
     inputs: Files | None = None,
     surroundings: Surroundings | None = None,
@@ -46,6 +48,8 @@ def ask(  # noqa: PLR0913 - all that a question can be asked with, by keyword
         `surroundings` ask somebody, the answer is waited for in the run's inbox.
     local_only
         Refuse every connection but the one to the endpoint.
+    report
+        ``answer``, or ``deep``: a survey of the literature in chapters, every statement quoted.
     settings
         Further ones by their dotted names, such as ``agent.budget.tokens``.
     inputs
@@ -71,7 +75,7 @@ def ask(  # noqa: PLR0913 - all that a question can be asked with, by keyword
         "local_only": local_only,
     }
     asked = {**(settings or {}), **{name: each for name, each in given.items() if each is not None}}
-    wanted = ask_settings(question, asked)
+    wanted = ask_settings(question, asked).model_copy(update={"report": report})
     return ask_with(wanted, inputs=inputs, surroundings=surroundings, out=out)
 
 

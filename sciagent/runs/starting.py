@@ -15,6 +15,7 @@ from sciagent.runs.agents import require_usable
 from sciagent.runs.asking import is_ask, resume_ask
 from sciagent.runs.checking import checked
 from sciagent.runs.configuration import Asked, Configuration, load_configuration, with_asked
+from sciagent.runs.gathering import gathers_evidence, resume_gather
 from sciagent.runs.given import Files, listed_files
 from sciagent.runs.opened import Run, open_run
 from sciagent.runs.owner import PolicyMaker, own
@@ -139,7 +140,7 @@ def resume(  # noqa: PLR0913 - all that may change when a run goes on, by keywor
     layout = open_workspace(Path(path))
     request = read_request(layout)
     around = surroundings or Surroundings(observer=observer)
-    if request.is_workflow or is_ask(request):
+    if request.is_workflow or is_ask(request) or gathers_evidence(request):
         return _resume_no_study(layout, request, budget, asked, around)
     if request.policy != "builtin" and policy is None and not request.driven_by:
         raise InputError(
@@ -162,7 +163,7 @@ def _resume_no_study(
     asked: Asked | None,
     around: Surroundings,
 ) -> Run:
-    """Go on with a run of a notebook, or with one that an agent answers."""
+    """Go on with a run of a notebook, with gathering evidence, or with what an agent answers."""
     if budget is not None:
         raise InputError(
             f"The budget of {layout.root.name} cannot be changed: it is not that of a study.",
@@ -172,6 +173,8 @@ def _resume_no_study(
         from sciagent.runs.workflow_run import resume_workflow
 
         return resume_workflow(layout.root, around.observer)
+    if gathers_evidence(request):
+        return resume_gather(layout.root, around.literature, around.observer)
     return resume_ask(layout.root, around, asked=asked)
 
 

@@ -6,8 +6,19 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from sciagent.contracts.claim import ClaimRequest, ClaimsFile, ReportRequest, Statement
+from sciagent.contracts.claim import (
+    CitationClaim,
+    ClaimRequest,
+    ClaimsFile,
+    ClaimText,
+    InferenceClaim,
+    ReportRequest,
+    Statement,
+)
 from sciagent.contracts.errors import InputError
+from sciagent.contracts.literature import Work
+from sciagent.literature.bibliography.keys import with_unique_keys
+from sciagent.reports.citing import cited_works
 from sciagent.reports.lint import raw_numbers
 from sciagent.reports.markdown import ClaimPrinter, report_markdown
 from sciagent.reports.resolve import resolve_claims
@@ -52,15 +63,88 @@ def write_draft(root: Path, draft: ReportRequest) -> None:
 
 
 def with_claim(draft: ReportRequest, claim: ClaimRequest) -> ReportRequest:
-    """The draft with a claim, in place of the one of the same ID."""
+    """The draft with a claim, in place of the one of the same ID.
+
+    Raises
+    ------
+    InputError
+        If a citation or an inference has the ID.
+    """
+    _refuse_taken(claim.id, draft.citations, draft.inferences)
     numbers = {each.id: each for each in draft.numbers} | {claim.id: claim}
     return draft.model_copy(update={"numbers": tuple(numbers.values())})
 
 
 def with_statement(draft: ReportRequest, statement: Statement) -> ReportRequest:
-    """The draft with a statement, in place of the one of the same ID."""
+    """The draft with a comparison, in place of the one of the same ID.
+
+    Raises
+    ------
+    InputError
+        If a citation or an inference has the ID.
+    """
+    _refuse_taken(statement.id, draft.citations, draft.inferences)
     statements = {each.id: each for each in draft.statements} | {statement.id: statement}
     return draft.model_copy(update={"statements": tuple(statements.values())})
+
+
+def with_citation(draft: ReportRequest, claim: CitationClaim, work: Work) -> ReportRequest:
+    """The draft with a citation, in place of the one of the same ID, and with its work.
+
+    A work that the draft has already keeps its key; another one gets a key of its own. Works that
+    no citation names any more are left out.
+
+    Raises
+    ------
+    InputError
+        If a claim of another kind has the ID.
+    """
+    _refuse_taken(claim.id, draft.numbers, draft.figures, draft.statements, draft.inferences)
+    known = next((each for each in draft.works if _is_same(each, work)), None)
+    if known is not None:
+        kept = work.model_copy(update={"key": known.key})
+        works = tuple(kept if each is known else each for each in draft.works)
+    else:
+        works = with_unique_keys((*draft.works, work))
+        kept = works[-1]
+    citation = claim.citation.model_copy(update={"work": kept.key})
+    changed = claim.model_copy(update={"citation": citation})
+    citations = {each.id: each for each in draft.citations} | {claim.id: changed}
+    cited = {each.citation.work for each in citations.values()}
+    return draft.model_copy(
+        update={
+            "citations": tuple(citations.values()),
+            "works": tuple(each for each in works if each.key in cited),
+        }
+    )
+
+
+def _is_same(one: Work, other: Work) -> bool:
+    if one.doi or other.doi:
+        return one.doi == other.doi
+    if one.url or other.url:
+        return one.url == other.url
+    return (one.key, one.title) == (other.key, other.title)
+
+
+def with_inference(draft: ReportRequest, claim: InferenceClaim) -> ReportRequest:
+    """The draft with a statement of the author, in place of the one of the same ID.
+
+    Raises
+    ------
+    InputError
+        If a claim of another kind has the ID.
+    """
+    _refuse_taken(claim.id, draft.numbers, draft.figures, draft.statements, draft.citations)
+    inferences = {each.id: each for each in draft.inferences} | {claim.id: claim}
+    return draft.model_copy(update={"inferences": tuple(inferences.values())})
+
+
+def _refuse_taken(identifier: str, *others: Iterable[ClaimText]) -> None:
+    if any(each.id == identifier for claims in others for each in claims):
+        raise InputError(
+            f"There is a claim {identifier!r} of another kind already.", "Choose another id."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +173,17 @@ def printed_draft(root: Path, draft: ReportRequest) -> Printed:
         a token that names no claim, or a claim cannot be read from its file any more.
     """
     refuse(source_faults(draft.source))
+    resolved = resolve_claims(root, draft, code_sha256="")
     claims = ClaimsFile(
         question="",
         title=draft.title,
         report_source=draft.source,
         required=draft.required,
-        claims=resolve_claims(root, draft, code_sha256=""),
+        claims=resolved,
+        works=cited_works(draft, resolved),
     )
     markdown = report_markdown(claims)
-    cited = ClaimPrinter(claims.claims).cited(draft.source)
+    cited = ClaimPrinter(claims).cited(draft.source)
     unused = tuple(claim.id for claim in claims.claims if claim.id not in cited)
     return Printed(markdown, unused)
 

@@ -1,6 +1,16 @@
 """The tools that every agent is given, in the order a model reads them."""
 
-from sciagent.tools import claims, code, files, history, images, literature, notes, studies
+from sciagent.tools import (
+    citations,
+    claims,
+    code,
+    files,
+    history,
+    images,
+    literature,
+    notes,
+    studies,
+)
 from sciagent.tools.tool import Tool
 from sciagent.tools.toolbox import Toolbox
 
@@ -14,6 +24,7 @@ def standard_tools() -> tuple[Tool, ...]:
         code.code,
         *literature.LITERATURE,
         *claims.CLAIMS,
+        *citations.CITATIONS,
         *notes.NOTE_TOOLS,
         history.recall,
     )
@@ -28,7 +39,7 @@ def standard_toolbox(
     """
     absent: set[str] = set()
     if not literature_port:
-        absent |= {each.name for each in literature.LITERATURE}
+        absent |= {each.name for each in (*literature.LITERATURE, citations.record_citation)}
     if not code_port:
         absent.add(code.code.name)
     if not studies_port:

@@ -41,7 +41,8 @@ def environment(*folders: Path, **variables: str) -> dict[str, str]:
     }
     path = os.pathsep.join(map(str, [ROOT, *folders]))
     threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    return kept | threads | {"PYTHONPATH": path, "COLUMNS": "100"} | variables
+    offline = {name: os.environ[name] for name in ("SCIAGENT_LITERATURE_MODE", "SCIAGENT_LIBRARY")}
+    return kept | threads | offline | {"PYTHONPATH": path, "COLUMNS": "100"} | variables
 
 
 @dataclass

@@ -6,6 +6,7 @@ import pytest
 
 from sciagent.contracts.citation import Citation, Quote
 from sciagent.contracts.claim import CitationClaim
+from sciagent.contracts.literature import Work
 from sciagent.reports.citations import CitationJudge
 
 PAGE = "Fluorapatite has a cell length of 9.367 Å at room temperature."
@@ -26,7 +27,8 @@ def claim(statement: str = "fluorapatite has a = 9.367 Å", **changes: Any) -> C
 
 
 def judged(root: Path, one: CitationClaim, *others: CitationClaim) -> tuple[str, str]:
-    return CitationJudge((one, *others), root).judge(one)
+    work = Work(key="hughes1989", title="Structural variations in apatites")
+    return CitationJudge((one, *others), root, {work.key: work}).judge(one)
 
 
 @pytest.fixture
@@ -89,6 +91,11 @@ def test_one_quote_cannot_serve_statements_that_it_is_not_about(root: Path) -> N
 def test_a_retracted_work_is_retracted_with_its_date(root: Path) -> None:
     verdict, detail = judged(root, claim(status="retracted", status_date="2020-02-02"))
     assert (verdict, "2020-02-02" in detail) == ("retracted", True)
+
+
+def test_a_citation_of_a_work_that_the_report_does_not_list_is_unresolved(root: Path) -> None:
+    verdict, detail = judged(root, claim(work="nobody2000"))
+    assert (verdict, "nobody2000" in detail) == ("unresolved", True)
 
 
 def test_a_source_that_is_not_kept_intact_is_unresolved(root: Path) -> None:

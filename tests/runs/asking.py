@@ -11,6 +11,7 @@ from sciagent.agent.settings import AgentSettings
 from sciagent.contracts.agent import AgentBudget
 from sciagent.contracts.events import EffectStarted, Noted
 from sciagent.runs import AskSettings, Run
+from sciagent.runs.retrieval import LiteratureSettings
 from sciagent.testing.model_server import ModelServer
 from sciagent.testing.study_script import StudyScript
 from sciagent.workspace.journal import read_events
@@ -30,6 +31,7 @@ def settings(server: ModelServer, **given: Any) -> AskSettings:
         endpoint=server.endpoint.model_copy(update={"attempts": 2, **given.pop("endpoint", {})}),
         agent=AgentSettings(budget=budget, **agent),
         approval=given.pop("approval", "auto"),
+        literature=given.pop("literature", LiteratureSettings(mode="offline")),
         **given,
     )
 

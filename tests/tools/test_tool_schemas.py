@@ -152,6 +152,8 @@ def test_the_standard_tools_and_what_they_may_do_are_these() -> None:
             "record_statement": (False, "never", "own"),
             "drop_claim": (False, "never", "own"),
             "write_report": (False, "never", "own"),
+            "record_citation": (False, "never", "own"),
+            "record_inference": (False, "never", "own"),
             "take_note": (False, "never", "own"),
             "read_notes": (True, "never", "own"),
             "recall": (True, "never", "workspace"),

@@ -13,9 +13,11 @@ from functools import lru_cache
 from itertools import pairwise
 
 from sciagent.contracts.literature import PAGE_BREAK
+from sciagent.literature.tex_codes import TEX_CODES
 
 _FOLDED = str.maketrans(
     {
+        **TEX_CODES,
         **dict.fromkeys("“”„‟«»″", '"'),
         **dict.fromkeys("‘’‚‛`´′", "'"),
         **dict.fromkeys("‐‑‒–—―−﹣－", "-"),

@@ -3,12 +3,15 @@
 import re
 from collections.abc import Iterator
 
+from sciagent.literature.tex_codes import TEX_CODES
+
 _END = re.compile(r"[.!?][\"'”’)\]]*(?=\s)|\n[ \t]*\n|\f")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|cf|vs|etc|al|ca|approx|resp|viz|Figs?|Eqs?|Refs?|Tabs?|Secs?|Nos?|Dr|Prof|"
     r"St|vol|pp?|ed|eds)|(?<![^\W\d_])[A-Z])\.$"
 )
 _NEW = re.compile(r"\s+[\"'“‘(\[]*[^\sa-z]")
+_CODES = str.maketrans(TEX_CODES)
 _HYPHEN = re.compile(r"(?<=[^\W\d_])[-‐\u00ad]\s*\n\s*(?=[a-zà-ÿ])")
 
 
@@ -43,4 +46,5 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def on_one_line(text: str) -> str:
     """Write a printed text on one line, with words that were hyphenated at its ends made whole."""
-    return " ".join(_HYPHEN.sub("", text).split())
+    # Some of the codes count as blanks.
+    return " ".join(_HYPHEN.sub("", text.translate(_CODES)).split())

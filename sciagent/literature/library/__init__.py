@@ -1,0 +1,1 @@
+"""The user's own papers and notes, searched on this machine alone."""
