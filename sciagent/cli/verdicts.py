@@ -6,7 +6,7 @@ from rich.text import Text
 
 from sciagent.contracts.claim import Verification
 
-GOOD = {"reproduced": "green", "matched": "green", "quoted": "green"}
+GOOD = {"reproduced": "green", "matched": "green", "quoted": "green", "inference": "yellow"}
 COUNTS = (
     "claims", "reproduced", "matched", "mismatch", "unresolved", "unsupported", "quoted",
     "not_found", "retracted", "inference", "not_machine_checked",

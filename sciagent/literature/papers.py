@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import logging
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -105,6 +106,8 @@ def _by_pypdf(content: bytes) -> PaperText:
     from pypdf import PdfReader
     from pypdf.errors import PyPdfError
 
+    # What is wrong with a file is said by the error alone.
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         reader = PdfReader(io.BytesIO(content))
         pages = [cleaned(page.extract_text()) for page in reader.pages]

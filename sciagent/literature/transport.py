@@ -1,19 +1,22 @@
 """The one way by which the literature is reached: polite, bounded, guarded, and replayable."""
 
+import re
 import time
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from threading import Lock
 from typing import Self
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
-import httpcore
 import httpx
 
 import sciagent
 from sciagent.contracts.errors import InputError, LimitError, RandomError
-from sciagent.literature.address_guard import GuardedBackend, require_web_address
+from sciagent.contracts.literature import RetrievalMode
+from sciagent.literature.address_guard import require_web_address
+from sciagent.literature.connections import GuardedTransport, ending_by, last_moment
+from sciagent.literature.pacing import PACING, TOO_MANY, Pacing, retry_after
 from sciagent.literature.response_store import Response, ResponseStore, normalised_address
 from sciagent.literature.settings import RetrievalSettings
 from sciagent.workspace.clock import utc_timestamp
@@ -22,6 +25,8 @@ ANYTHING = "*/*"
 _MOST_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _BYTES_PER_MIB = 1024 * 1024
+_SERVER_ERROR = 500
+_UNSAFE = re.compile(r"[^!-~]+")
 
 
 class UnreachableError(RandomError):
@@ -42,11 +47,36 @@ class TooLargeError(LimitError):
     kind = "limit.answer"
 
 
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a request is made, apart from what is asked.
+
+    Attributes
+    ----------
+    lane
+        Requests of one lane wait for each other and rest together; empty: those to one site.
+    spacing_s
+        Least time to the next request of the lane.
+    headers
+        Say who asks. They are neither kept nor compared, and go to no other site by a redirect.
+    permit
+        Is given each address before it is asked, and raises if it must not be.
+    """
+
+    lane: str = ""
+    spacing_s: float = 0.0
+    headers: Mapping[str, str] = field(default_factory=dict)
+    permit: Callable[[str], None] | None = None
+
+
+_PLAIN = Manner()
+
+
 class Transport:
     """Fetches addresses; several threads may use it.
 
     Equal requests are made once: the answers are kept while it lives, and in the store if there is
-    one.
+    one. Not so where a server says that it cannot answer now.
 
     Parameters
     ----------
@@ -54,6 +84,8 @@ class Transport:
         Mode, contact and bounds.
     store
         Keeps the answers in the mode ``record``, and gives them in ``replay``.
+    pacing
+        Says when each server may be asked; there is one for the whole process.
 
     Raises
     ------
@@ -61,12 +93,19 @@ class Transport:
         If the mode needs a store and there is none.
     """
 
-    def __init__(self, settings: RetrievalSettings, store: ResponseStore | None = None) -> None:
+    def __init__(
+        self,
+        settings: RetrievalSettings,
+        store: ResponseStore | None = None,
+        pacing: Pacing = PACING,
+    ) -> None:
         if settings.mode in {"record", "replay"} and store is None:
             raise InputError(f"The mode {settings.mode!r} needs a store.", "Name its folder.")
         self._settings = settings
         self._store = store
+        self._pacing = pacing
         self._known: dict[tuple[str, str], Response] = {}
+        self._doubted: set[tuple[str, str]] = set()
         self._lock = Lock()
         self._client: httpx.Client | None = None
 
@@ -83,8 +122,23 @@ class Transport:
         if client is not None:
             client.close()
 
+    @property
+    def mode(self) -> RetrievalMode:
+        """Whether servers are asked, and answers kept."""
+        return self._settings.mode
+
+    @property
+    def pacing(self) -> Pacing:
+        """Says when each server may be asked."""
+        return self._pacing
+
     def get(
-        self, url: str, *, params: Mapping[str, str] | None = None, accept: str = ANYTHING
+        self,
+        url: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        accept: str = ANYTHING,
+        manner: Manner = _PLAIN,
     ) -> Response:
         """Fetch an address, or read what it answered before.
 
@@ -96,6 +150,8 @@ class Transport:
             Added to its query.
         accept
             Media types that are wanted.
+        manner
+            How it is asked for.
 
         Returns
         -------
@@ -112,15 +168,28 @@ class Transport:
             If no whole answer comes.
         TooLargeError
             If the answer is larger or takes longer than it may.
+        RestingError, LateError
+            If the server is not to be asked now, or no time is left for it.
         """
         require_web_address(url)
         full = str(httpx.URL(url).copy_merge_params(dict(params))) if params else url
         key = (normalised_address(full), accept)
         with self._lock:
             known = self._known.get(key)
-        response = known or self._stored(full, accept) or self._fetched(full, accept)
+        response = known or self._stored(full, accept) or self._fetched(full, accept, manner)
         with self._lock:
-            return self._known.setdefault(key, response)
+            return response if is_passing(response) else self._known.setdefault(key, response)
+
+    def doubt(
+        self, url: str, params: Mapping[str, str] | None = None, accept: str = ANYTHING
+    ) -> None:
+        """Ask anew next time: what came could not be read."""
+        full = str(httpx.URL(url).copy_merge_params(dict(params))) if params else url
+        key = (normalised_address(full), accept)
+        if self.mode in {"live", "record"}:
+            with self._lock:
+                self._known.pop(key, None)
+                self._doubted.add(key)
 
     def _stored(self, url: str, accept: str) -> Response | None:
         mode = self._settings.mode
@@ -131,27 +200,47 @@ class Transport:
                 f"{mode!r}.",
                 "Record it first, or use another mode.",
             )
+        if mode == "record" and found is not None:
+            with self._lock:
+                doubted = (normalised_address(url), accept) in self._doubted
+            return None if doubted or is_passing(found) else found
         return found
 
-    def _fetched(self, url: str, accept: str) -> Response:
-        limit = time.monotonic() + self._settings.deadline_s
+    def _fetched(self, url: str, accept: str, manner: Manner) -> Response:
         place = url
-        for _ in range(_MOST_REDIRECTS + 1):
-            require_web_address(place)
-            response = self._asked(place, accept, limit)
-            target = response.headers.get("location")
-            if response.status not in _REDIRECTS or not target:
-                if self._store is not None and self._settings.mode == "record":
-                    self._store.put(url, accept, response)
-                return response
-            place = urljoin(place, target)
+        with ending_by(time.monotonic() + self._settings.deadline_s):
+            for _ in range(_MOST_REDIRECTS + 1):
+                require_web_address(place)
+                if manner.permit is not None:
+                    manner.permit(place)
+                is_same = origin(place) == origin(url)
+                response = self._asked(place, accept, manner if is_same else _PLAIN)
+                target = response.headers.get("location")
+                if response.status not in _REDIRECTS or not target:
+                    return self._kept(url, accept, response)
+                place = _joined(place, target)
         raise UnreachableError(f"{url} redirects again and again.", "Use another address.")
 
-    def _asked(self, url: str, accept: str, limit: float) -> Response:
-        headers = {"accept": accept, "user-agent": self._user_agent}
+    def _kept(self, url: str, accept: str, response: Response) -> Response:
+        if self._store is None or self._settings.mode != "record":
+            return response
+        self._store.put(url, accept, response)
+        # As it will be read back.
+        return replace(response, url=normalised_address(response.url))
+
+    def _asked(self, url: str, accept: str, manner: Manner) -> Response:
+        lane = manner.lane or origin(url)
+        self._pacing.wait(lane, manner.spacing_s, last_moment())
+        response = self._exchanged(url, accept, manner.headers)
+        again = retry_after(response.headers, response.retrieved)
+        self._pacing.answered(lane, response.status, again)
+        return response
+
+    def _exchanged(self, url: str, accept: str, who: Mapping[str, str]) -> Response:
+        headers = {"accept": accept, "user-agent": self._user_agent, **who}
         try:
             with self._open().stream("GET", url, headers=headers) as answer:
-                content = b"".join(self._bounded(answer, url, limit))
+                content = b"".join(self._bounded(answer, normalised_address(url)))
                 return Response(
                     url=url, status=answer.status_code,
                     headers={name.lower(): value for name, value in answer.headers.items()},
@@ -160,9 +249,11 @@ class Transport:
                 )  # fmt: skip
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             why = str(error) or type(error).__name__
-            raise UnreachableError(f"{url} did not answer: {why}.", "Try again later.") from error
+            raise UnreachableError(
+                f"{normalised_address(url)} did not answer: {why}.", "Try again later."
+            ) from error
 
-    def _bounded(self, answer: httpx.Response, url: str, limit: float) -> Iterator[bytes]:
+    def _bounded(self, answer: httpx.Response, url: str) -> Iterator[bytes]:
         left = int(self._settings.most_mib * _BYTES_PER_MIB)
         for part in answer.iter_bytes():
             left -= len(part)
@@ -171,76 +262,39 @@ class Transport:
                     f"{url} answers with more than {self._settings.most_mib:g} MiB.",
                     "Fetch it yourself and add it to the library.",
                 )
-            if time.monotonic() > limit:
-                raise TooLargeError(
-                    f"{url} takes longer than {self._settings.deadline_s:g} s.", "Try again later."
-                )
+            if time.monotonic() > last_moment():
+                raise TooLargeError(f"{url} takes longer than it may.", "Try again later.")
             yield part
 
     @property
     def _user_agent(self) -> str:
-        contact = f"; mailto:{self._settings.contact}" if self._settings.contact else ""
+        named = _UNSAFE.sub("", self._settings.contact)
+        contact = f"; mailto:{named}" if named else ""
         return f"sciagent/{sciagent.__version__} (research assistant{contact})"
 
     def _open(self) -> httpx.Client:
         with self._lock:
             if self._client is None:
                 self._client = httpx.Client(
-                    transport=_GuardedTransport(self._settings.trusted_hosts),
+                    transport=GuardedTransport(self._settings.trusted_hosts),
                     timeout=self._settings.timeout_s, follow_redirects=False, trust_env=False,
                 )  # fmt: skip
             return self._client
 
 
-class _Body(httpx.SyncByteStream):
-    """The body of an answer, with errors that httpx knows."""
-
-    def __init__(self, answer: httpcore.Response) -> None:
-        self._answer = answer
-
-    def __iter__(self) -> Iterator[bytes]:
-        with _errors_of_httpx():
-            yield from self._answer.iter_stream()
-
-    def close(self) -> None:
-        """Give the connection back."""
-        self._answer.close()
+def is_passing(response: Response) -> bool:
+    """Whether a server says that it cannot answer now, which says nothing about later."""
+    return response.status == TOO_MANY or response.status >= _SERVER_ERROR
 
 
-class _GuardedTransport(httpx.BaseTransport):
-    """Connects through `GuardedBackend`, so that each address is checked where it is used."""
-
-    def __init__(self, trusted: Collection[str]) -> None:
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=httpx.create_ssl_context(), network_backend=GuardedBackend(trusted)
-        )
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request."""
-        address = httpcore.URL(
-            scheme=request.url.raw_scheme, host=request.url.raw_host, port=request.url.port,
-            target=request.url.raw_path,
-        )  # fmt: skip
-        asked = httpcore.Request(
-            request.method, address, headers=request.headers.raw, extensions=request.extensions
-        )
-        with _errors_of_httpx():
-            answer = self._pool.handle_request(asked)
-        return httpx.Response(
-            answer.status, headers=answer.headers, stream=_Body(answer),
-            extensions=answer.extensions,
-        )  # fmt: skip
-
-    def close(self) -> None:
-        """Close all connections."""
-        self._pool.close()
+def origin(url: str) -> str:
+    """Write the scheme and the host of an address, with its port."""
+    parts = urlsplit(url)
+    return f"{parts.scheme.lower()}://{parts.netloc.lower()}"
 
 
-@contextmanager
-def _errors_of_httpx() -> Iterator[None]:
+def _joined(place: str, target: str) -> str:
     try:
-        yield
-    except httpcore.TimeoutException as error:
-        raise httpx.TimeoutException(str(error) or "it took too long") from error
-    except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.UnsupportedProtocol) as error:
-        raise httpx.TransportError(str(error) or type(error).__name__) from error
+        return urljoin(place, target)
+    except ValueError as error:
+        raise UnreachableError(f"{place} redirects to what is no address.") from error

@@ -91,10 +91,11 @@ def with_answer(draft: ReportRequest, question: str, outcome: AgentOutcome) -> R
 
 def _recorded(draft: ReportRequest) -> str:
     """What stands in place of a report that the agent did not write."""
-    if not draft.numbers:
+    said = (*draft.statements, *draft.citations, *draft.inferences)
+    if not draft.numbers and not said:
         return "The agent recorded no claims, so that nothing here is verified."
     lines = [f"- {{{{claim:{each.id}|label}}}}: {{{{claim:{each.id}}}}}" for each in draft.numbers]
-    lines += [f"- {{{{claim:{each.id}}}}}" for each in draft.statements]
+    lines += [f"- {{{{claim:{each.id}}}}}" for each in said]
     return "\n".join(["The agent wrote no report. It recorded:", "", *lines])
 
 

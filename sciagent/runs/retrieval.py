@@ -1,16 +1,15 @@
 """The literature that a run may ask: the user's own library, and the indexes that are online."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from platformdirs import user_data_path
 from pydantic import Field
 
 from sciagent.contracts.errors import InputError
 from sciagent.contracts.literature import RetrievalMode
 from sciagent.contracts.ports import Literature
+from sciagent.literature.library.library import default_library_path
 from sciagent.literature.settings import RetrievalSettings
 from sciagent.workspace.layout import SOURCES
 
@@ -111,7 +110,3 @@ def _own_library(settings: LiteratureSettings) -> Literature | None:
     from sciagent.literature.library.port import LibraryLiterature
 
     return LibraryLiterature(Library(place))
-
-
-def default_library_path() -> Path:
-    return Path(os.environ.get("SCIAGENT_LIBRARY") or user_data_path("sciagent") / "library.sqlite")

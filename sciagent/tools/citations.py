@@ -12,8 +12,14 @@ from sciagent.literature.quoting.nearest import Passage, nearest_passage
 from sciagent.reports.references import faults_of_citations
 from sciagent.tools.citable import CitableText, citable_texts
 from sciagent.tools.claim_evidence import require_plain_label
-from sciagent.tools.claims import _DRAFT, Identifier
-from sciagent.tools.report_draft import read_draft, with_citation, with_inference, write_draft
+from sciagent.tools.claims import Identifier
+from sciagent.tools.report_draft import (
+    DRAFT_LOCK,
+    read_draft,
+    with_citation,
+    with_inference,
+    write_draft,
+)
 from sciagent.tools.tool import ToolContext, ToolOutput, tool
 
 
@@ -56,7 +62,7 @@ def record_citation(context: ToolContext, citation: CitationArguments) -> ToolOu
     if found is None:
         return _not_recorded(citation, texts)
     text, place = found
-    with _DRAFT:
+    with DRAFT_LOCK:
         before = read_draft(context.root)
         draft = with_citation(before, _claim(context, citation, text, place), text.work)
         _require_support(before, draft)
@@ -167,7 +173,7 @@ def record_inference(context: ToolContext, inference: InferenceArguments) -> Too
     claim = InferenceClaim(
         id=inference.id, subject=inference.subject, quantity="inference", statement=statement
     )
-    with _DRAFT:
+    with DRAFT_LOCK:
         write_draft(context.root, with_inference(read_draft(context.root), claim))
     return ToolOutput(f"Recorded {claim.id} as your inference: no source is given for it.")
 

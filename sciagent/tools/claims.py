@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock
 from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 
 from sciagent.contracts.claim import ClaimRequest, NumberClaim, Statement, TextClaim
-from sciagent.contracts.errors import InputError, UnknownNameError
+from sciagent.contracts.errors import InputError
 from sciagent.contracts.model import Contract
 from sciagent.contracts.quantity import written
 from sciagent.reports.resolve import resolve_claims
@@ -20,6 +19,7 @@ from sciagent.tools.claim_evidence import (
     trial_of_path,
 )
 from sciagent.tools.report_draft import (
+    DRAFT_LOCK,
     Printed,
     printed_draft,
     read_draft,
@@ -27,12 +27,10 @@ from sciagent.tools.report_draft import (
     source_faults,
     with_claim,
     with_statement,
+    without_claim,
     write_draft,
 )
 from sciagent.tools.tool import ToolContext, ToolOutput, tool
-
-# Agents of one run may record claims at the same time.
-_DRAFT = Lock()
 
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.\-]*$")]
 
@@ -101,7 +99,7 @@ def record_claim(context: ToolContext, claim: ClaimArguments) -> ToolOutput:
             claim.model_dump() | {"path": path, "trial": trial_of_path(path)}
         )
         found = resolved(context.root, request)
-    with _DRAFT:
+    with DRAFT_LOCK:
         draft = read_draft(context.root)
         if request.id in {each.id for each in draft.statements}:
             raise InputError(f"There is a statement {request.id!r} already.", "Choose another id.")
@@ -121,7 +119,7 @@ def record_statement(context: ToolContext, statement: StatementArguments) -> Too
     require_plain_label(subject=statement.subject, quantity=statement.quantity)
     with _words_of_faults():
         stated = Statement.model_validate(statement.model_dump())
-    with _DRAFT:
+    with DRAFT_LOCK:
         draft = with_statement(read_draft(context.root), stated)
         resolve_claims(context.root, draft, code_sha256="")
         write_draft(context.root, draft)
@@ -133,23 +131,15 @@ def drop_claim(
     context: ToolContext,
     id: Identifier,  # noqa: A002 - the name that tokens use
 ) -> ToolOutput:
-    """Take a claim or a statement out of the report.
+    """Take a claim, comparison, citation or inference out of the report.
 
     Parameters
     ----------
     id
         As it was recorded.
     """
-    with _DRAFT:
-        draft = read_draft(context.root)
-        known = {each.id for each in (*draft.numbers, *draft.statements)}
-        if id not in known:
-            raise UnknownNameError.among("claim", id, known)
-        kept = {
-            "numbers": tuple(each for each in draft.numbers if each.id != id),
-            "statements": tuple(each for each in draft.statements if each.id != id),
-        }
-        write_draft(context.root, draft.model_copy(update=kept))
+    with DRAFT_LOCK:
+        write_draft(context.root, without_claim(read_draft(context.root), id))
     return ToolOutput(f"Dropped {id}.")
 
 
@@ -158,7 +148,8 @@ def write_report(context: ToolContext, title: str, source: str) -> ToolOutput:
     """Write the report in Markdown, with a token in place of every number.
 
     {{claim:ID}} prints a claim, {{claim:ID|label}} what it is about too, {{claims:PREFIX}} alone
-    on a line a table of all claims whose id begins so. Numbers typed by hand are refused.
+    on a line a table of all claims whose id begins so. The token of a citation or an inference
+    prints its statement. Numbers typed by hand are refused.
 
     Parameters
     ----------
@@ -172,7 +163,7 @@ def write_report(context: ToolContext, title: str, source: str) -> ToolOutput:
     require_plain_label(title=title)
     refuse(source_faults(source))
     source = context.redactor.text(source).encode("utf-8", "replace").decode()
-    with _DRAFT:
+    with DRAFT_LOCK:
         draft = read_draft(context.root).model_copy(
             update={"title": " ".join(title.split()), "source": source}
         )

@@ -3,15 +3,17 @@
 from collections.abc import Iterator
 
 from sciagent.contracts.errors import InputError
-from sciagent.contracts.literature import Found, Source, SourceAnswer, Work
+from sciagent.contracts.literature import Document, Found, Source, SourceAnswer, Work
 from sciagent.contracts.model import sha256_text
 from sciagent.contracts.ports import Literature
+from sciagent.tools.sources import SourceOfWork
 from sciagent.tools.tool import ToolContext, ToolOutput, tool
 
 _NAMED = 3
 
 
-def _port(context: ToolContext) -> Literature:
+def literature_of(context: ToolContext) -> Literature:
+    """Whom tools ask; refused where the run has nobody."""
     if context.literature is None:
         raise InputError(
             "This run has no access to the web or to a library.",
@@ -20,7 +22,8 @@ def _port(context: ToolContext) -> Literature:
     return context.literature
 
 
-def _required(text: str, what: str) -> str:
+def required(text: str, what: str) -> str:
+    """A text that must not be empty."""
     if not text.strip():
         raise InputError(f"The {what} is empty.", "Say what is looked for.")
     return text.strip()
@@ -35,7 +38,7 @@ def search(context: ToolContext, query: str) -> ToolOutput:
     query
         Words to look for.
     """
-    return _listed(_port(context).search(_required(query, "query")))
+    return _listed(literature_of(context).search(required(query, "query")))
 
 
 @tool(read_only=True, approval="never", outside=True)
@@ -47,7 +50,7 @@ def scholar(context: ToolContext, query: str) -> ToolOutput:
     query
         Words to look for, an author, a title, or a DOI.
     """
-    return _listed(_port(context).scholar(_required(query, "query")))
+    return _listed(literature_of(context).scholar(required(query, "query")))
 
 
 @tool(read_only=True, approval="never", outside=True)
@@ -59,7 +62,7 @@ def visit(context: ToolContext, url: str) -> ToolOutput:
     url
         Address as a search gave it.
     """
-    source = _port(context).visit(_required(url, "address")).source
+    source = read_source(literature_of(context).visit(required(url, "address")))
     title = f"{source.title}\n\n" if source.title else ""
     return ToolOutput(f"{title}{source.text}", sources=(source,), provenance=source.url)
 
@@ -80,10 +83,17 @@ def _listed(found: Found) -> ToolOutput:
     return ToolOutput(text, sources=sources, provenance=f"query {found.query}")
 
 
+def read_source(document: Document) -> Source:
+    """The text of a document, with its work where that is known."""
+    if document.work is None:
+        return document.source
+    return SourceOfWork(**document.source.model_dump(), work=document.work)
+
+
 def _as_source(work: Work) -> Source:
     text = "\n".join(_description(work))
     url = work.url or (f"https://doi.org/{work.doi}" if work.doi else work.key)
-    return Source(url=url, title=work.title, sha256=sha256_text(text), text=text)
+    return SourceOfWork(url=url, title=work.title, sha256=sha256_text(text), text=text, work=work)
 
 
 def _description(work: Work) -> Iterator[str]:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -15,7 +17,7 @@ from sciagent.contracts.claim import (
     ReportRequest,
     Statement,
 )
-from sciagent.contracts.errors import InputError
+from sciagent.contracts.errors import InputError, UnknownNameError
 from sciagent.contracts.literature import Work
 from sciagent.literature.bibliography.keys import with_unique_keys
 from sciagent.reports.citing import cited_works
@@ -29,6 +31,9 @@ REPORT_REQUEST = "data/report/request.json"
 """Where the draft lies: a `ReportRequest`, which `runs` assembles."""
 
 _SHOWN_FAULTS = 10
+
+DRAFT_LOCK = Lock()
+"""Held while a draft is read, changed and written: agents of one run may do so at the same time."""
 
 
 def read_draft(root: Path) -> ReportRequest:
@@ -145,6 +150,30 @@ def _refuse_taken(identifier: str, *others: Iterable[ClaimText]) -> None:
         raise InputError(
             f"There is a claim {identifier!r} of another kind already.", "Choose another id."
         )
+
+
+def without_claim(draft: ReportRequest, identifier: str) -> ReportRequest:
+    """The draft without a claim of any kind, and without the works that only it cited.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no claim of this ID.
+    """
+    kinds = {
+        "numbers": draft.numbers, "statements": draft.statements, "citations": draft.citations,
+        "inferences": draft.inferences,
+    }  # fmt: skip
+    known = {each.id for claims in kinds.values() for each in claims}
+    if identifier not in known:
+        raise UnknownNameError.among("claim", identifier, known)
+    kept: dict[str, Any] = {
+        name: tuple(each for each in claims if each.id != identifier)
+        for name, claims in kinds.items()
+    }
+    cited = {each.citation.work for each in kept["citations"]}
+    kept["works"] = tuple(each for each in draft.works if each.key in cited)
+    return draft.model_copy(update=kept)
 
 
 @dataclass(frozen=True, slots=True)

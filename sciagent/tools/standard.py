@@ -4,6 +4,7 @@ from sciagent.tools import (
     citations,
     claims,
     code,
+    documents,
     files,
     history,
     images,
@@ -23,6 +24,7 @@ def standard_tools() -> tuple[Tool, ...]:
         images.view_image,
         code.code,
         *literature.LITERATURE,
+        *documents.DOCUMENTS,
         *claims.CLAIMS,
         *citations.CITATIONS,
         *notes.NOTE_TOOLS,
@@ -39,7 +41,8 @@ def standard_toolbox(
     """
     absent: set[str] = set()
     if not literature_port:
-        absent |= {each.name for each in (*literature.LITERATURE, citations.record_citation)}
+        asking = (*literature.LITERATURE, *documents.DOCUMENTS, citations.record_citation)
+        absent |= {each.name for each in asking}
     if not code_port:
         absent.add(code.code.name)
     if not studies_port:

@@ -279,7 +279,8 @@ def _describe(connection: sqlite3.Connection, identifier: int, work: Work) -> No
 
 def _with_free_key(connection: sqlite3.Connection, work: Work, but: int = -1) -> Work:
     rows = connection.execute(
-        "select work from documents where key like ? and id != ?", (f"{work.key}%", but)
+        "select work from documents where key >= ? and key < ? and id != ?",
+        (work.key, f"{work.key}~", but),
     )
     taken = [Work.model_validate_json(each) for (each,) in rows]
     return with_unique_keys([*taken, work])[-1]
@@ -293,9 +294,9 @@ def _insert(connection: sqlite3.Connection, row: _Row, document: Document, work:
         delete_document(connection, identifier)
     work = _with_free_key(connection, work)
     values = (
-        url, row.place, row.sha256, document.source.sha256, row.is_entry,
-        document.model_dump_json(), work.model_dump_json(), work.key, work.doi, work.title,
-        bare_title(work.title), utc_timestamp(),
+        url, row.place, row.sha256, document.source.sha256, row.is_entry, work.model_dump_json(),
+        work.key, work.doi, work.title, bare_title(work.title), utc_timestamp(),
+        document.model_dump_json(),
     )  # fmt: skip
     marks = ", ".join("?" * len(values))
     cursor = connection.execute(f"insert into documents values (null, {marks})", values)  # noqa: S608

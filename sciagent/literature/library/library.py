@@ -17,6 +17,11 @@ LIBRARY_VARIABLE = "SCIAGENT_LIBRARY"
 """Environment variable that names the file of the library."""
 
 _WORD = re.compile(r"\w+")
+_COMMON = frozenset(
+    "a an and are as at be been but by can could did do does for from had has have how if in into "
+    "is it its may more most not of on or our over some such than that the their them then there "
+    "these they this those to under was we were what when where which who will with would".split()
+)
 _TITLE_WEIGHT = 4.0
 _MOST_PASSAGES = 5
 
@@ -46,9 +51,14 @@ def default_library_path() -> Path:
 
 
 def fts_query(words: str) -> str:
-    """Write words as a query of FTS5 in which nothing is syntax; any of them may match."""
+    """Write words as a query of FTS5 in which nothing is syntax; any of them may match.
+
+    Words that stand in nearly every passage are left out, unless there are no others: they tell
+    nothing apart and would let all passages be ranked.
+    """
     found = dict.fromkeys(_WORD.findall(words.casefold()))
-    return " OR ".join(f'"{word}"' for word in found)
+    telling = [word for word in found if word not in _COMMON] or list(found)
+    return " OR ".join(f'"{word}"' for word in telling)
 
 
 class Library:
@@ -89,11 +99,13 @@ class Library:
         with connected(self.path) as connection:
             rows = connection.execute(
                 "select documents.key, documents.url, documents.text_sha256,"
-                " passages.page, passages.first, passages.past, words.text,"
-                " bm25(words, ?, 1.0) as rank"
-                " from words join passages on passages.id = words.rowid"
+                " passages.page, passages.first, passages.past, words.text, best.score"
+                " from (select rowid as number, bm25(words, ?, 1.0) as score from words"
+                "       where words match ? order by score, number limit ?) as best"
+                " join words on words.rowid = best.number"
+                " join passages on passages.id = best.number"
                 " join documents on documents.id = passages.document"
-                " where words match ? order by rank, passages.id limit ?",
+                " order by best.score, best.number",
                 (_TITLE_WEIGHT, words, limit),
             ).fetchall()
         return [

@@ -13,8 +13,9 @@ _TABLES = """
 create table if not exists documents (
     id integer primary key, url text not null unique, place text not null unique,
     file_sha256 text not null, text_sha256 text not null, is_entry integer not null,
-    document text not null, work text not null, key text not null unique, doi text not null,
-    title text not null, bare_title text not null, added text not null
+    work text not null, key text not null unique, doi text not null,
+    title text not null, bare_title text not null, added text not null,
+    document text not null -- the last: what stands behind a long value takes long to read
 );
 create index if not exists documents_by_hash on documents (file_sha256);
 create index if not exists documents_by_doi on documents (doi);
