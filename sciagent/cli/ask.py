@@ -119,21 +119,14 @@ def ask(
     from sciagent.cli.asking import Ground, asking, conclude_ask
     from sciagent.cli.assignments import input_paths
 
-    settings = runs.ask_settings(
-        question,
-        {
-            "endpoint.base_url": base_url,
-            "endpoint.model": model,
-            "agent.verification": verification,
-            "agent.subagents": subagents,
-            "agent.budget.tokens": budget_tokens,
-            "agent.budget.turns": budget_turns,
-            "agent.budget.wall_s": budget_wall_s,
-            "approval": approve.value if approve else None,
-            "local_only": local_only,
-        },
-    )
-    settings = settings.model_copy(update={"report": report.value})
+    asked = {
+        "endpoint.base_url": base_url, "endpoint.model": model,
+        "agent.verification": verification, "agent.subagents": subagents,
+        "agent.budget.tokens": budget_tokens, "agent.budget.turns": budget_turns,
+        "agent.budget.wall_s": budget_wall_s, "local_only": local_only,
+        "approval": approve.value if approve else None,
+    }  # fmt: skip
+    settings = runs.ask_settings(question, asked).model_copy(update={"report": report.value})
     ground = Ground.of(read, folder, allow_unsandboxed)
     with asking(quiet=quiet, ground=ground) as surroundings:
         run = runs.ask(

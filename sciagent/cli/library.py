@@ -9,6 +9,7 @@ from rich.text import Text
 from sciagent.cli.failures import FAILURE, STOPPED
 from sciagent.cli.options import JsonOption, QuietOption, examples
 from sciagent.cli.streams import messages, results, write_json
+from sciagent.contracts.errors import InputError
 
 if TYPE_CHECKING:
     from sciagent.literature.library.library import Library
@@ -123,6 +124,9 @@ def list_works(library: LibraryOption = None, as_json: JsonOption = False) -> No
 def remove(paths: PathsArgument, library: LibraryOption = None) -> None:
     """Take files, or all below folders, out of the library; the files stay."""
     count = _opened(library).remove(paths)
+    if not count:
+        names = ", ".join(map(str, paths))
+        raise InputError(f"Nothing of {names} is in the library.", "See: sciagent library list.")
     results().print(f"{count} removed")
 
 

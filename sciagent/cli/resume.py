@@ -59,7 +59,6 @@ def resume(
     """
     from sciagent import runs
     from sciagent.cli.asking import Ground
-    from sciagent.cli.gathering import conclude_evidence, gathering
     from sciagent.cli.prompter import human
     from sciagent.cli.session import conclude, watched
     from sciagent.cli.workflow import CellDisplay, conclude_workflow
@@ -76,9 +75,7 @@ def resume(
     if opened.request.is_workflow:
         conclude_workflow(runs.resume(path, observer=CellDisplay(quiet=quiet)), as_json=as_json)
     if runs.gathers_evidence(opened.request):
-        with gathering(quiet=quiet) as observer:
-            opened = runs.resume(path, budget=budget, observer=observer)
-        conclude_evidence(opened, as_json=as_json)
+        _resume_evidence(opened, budget, as_json=as_json, quiet=quiet)
     asks = opened.request.policy == "human"
     finished = watched(
         lambda observer: runs.resume(
@@ -113,3 +110,12 @@ def _resume_ask(
     with asking(quiet=quiet, earlier=run.events(), ground=ground) as surroundings:
         answered = runs.resume(run.path, budget=budget, asked=asked, surroundings=surroundings)
     conclude_ask(answered, as_json=as_json)
+
+
+def _resume_evidence(run: "Run", budget: "Budget | None", *, as_json: bool, quiet: bool) -> None:
+    from sciagent import runs
+    from sciagent.cli.gathering import conclude_evidence, gathering
+
+    with gathering(quiet=quiet) as observer:
+        found = runs.resume(run.path, budget=budget, observer=observer)
+    conclude_evidence(found, as_json=as_json)

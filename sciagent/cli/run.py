@@ -106,20 +106,16 @@ def run(
 
     schema = registry.question(question).settings.model_json_schema()
     request: dict[str, Any] = {
-        "dataset": dataset,
+        "dataset": dataset, "parallel": parallel, "seed": seed, "out": out,
         "inputs": input_paths(inputs or ()) or None,
         "settings": setting_values(settings or (), schema) or None,
         "policy": human if policy is PolicyName.HUMAN else policy.value,
         "budget": Budget(trials=budget_trials, cpu_s=budget_cpu_s, wall_s=budget_wall_s),
-        "parallel": parallel,
-        "seed": seed,
-        "out": out,
-    }
+    }  # fmt: skip
     if policy is PolicyName.MODEL:
         asked = {"endpoint.base_url": base_url, "endpoint.model": model}
-        request["configuration"] = runs.load_configuration(
-            {**asked, "agent.verification": verification}
-        )
+        asked |= {"agent.verification": verification}
+        request["configuration"] = runs.load_configuration(asked)
     finished = watched(
         lambda observer: runs.run(question, observer=observer, **request),
         lambda name: Path(out) / name,

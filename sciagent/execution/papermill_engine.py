@@ -260,7 +260,8 @@ def run_with_papermill(
         execute_notebook(
             _unformatted(source), _unformatted(output), parameters, engine_name=ENGINE,
             kernel_name=KERNEL_NAME, language="python", progress_bar=False, cwd=str(directory),
-            limits=limits, heard=heard, named=parameters, **{"sandbox": True, "readable": (), **confinement},
+            limits=limits, heard=heard, named=parameters,
+            **{"sandbox": True, "readable": (), **confinement},
         )  # fmt: skip
     except PapermillExecutionError as error:
         raise _cell_error(error, limits, _hint(output)) from error

@@ -66,7 +66,7 @@ def public_addresses(host: str, port: int, trusted: Collection[str] = ()) -> lis
     host, port
         What is to be reached.
     trusted
-        Hosts whose addresses may be private.
+        Hosts whose addresses may be private, with a port or for all ports.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def public_addresses(host: str, port: int, trusted: Collection[str] = ()) -> lis
     except (OSError, UnicodeError) as error:
         raise UnresolvedNameError(f"The host {host} cannot be found: {error}.") from error
     addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
-    if host not in trusted:
+    if host not in trusted and f"{host}:{port}" not in trusted:
         for address in addresses:
             if not is_public(address):
                 raise RefusedAddressError(

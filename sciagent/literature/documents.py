@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from sciagent.contracts.errors import InputError
 from sciagent.contracts.literature import PAGE_BREAK, Document, Heading, Passage
+from sciagent.literature.library.indexing import unprinted
 from sciagent.literature.library.passages import passages_of
 from sciagent.literature.ranking import scores
 
@@ -81,7 +82,7 @@ def find(document: Document, query: str, limit: int = 5) -> list[Passage]:
     """
     text = document.source.text
     spans = list(passages_of(text))
-    ranked = scores(query, [text[span.start : span.end] for span in spans])
+    ranked = scores(unprinted(query), [unprinted(text[span.start : span.end]) for span in spans])
     order = sorted(range(len(spans)), key=lambda place: (-ranked[place], place))
     key = document.work.key if document.work else ""
     return [

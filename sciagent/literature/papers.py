@@ -16,9 +16,7 @@ _SHARE = 0.5
 _EDGE_LINES = 2
 _LONGEST_HEAD = 120
 _DIGITS = re.compile(r"\d+")
-_NOT_TEXT = str.maketrans(
-    {"\ufffe": "-\n", "\x02": "-\n", "\x00": None, "\x0c": "\n", **TEX_CODES}
-)
+_NOT_TEXT = str.maketrans({"\ufffe": "-\n", "\x02": "-\n", "\x00": None, "\x0c": "\n", **TEX_CODES})
 """pdfium writes U+FFFE or U+0002 for the hyphen and the line break at the end of a line."""
 _FI = re.compile(r"(?<=[^\W\d_])\x0c(?=[^\W\d_])")
 """The form feed is OT1's ligature fi where it stands inside a word."""

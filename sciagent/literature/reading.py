@@ -16,6 +16,7 @@ HTML = "text/html"
 _MARKUP = frozenset({HTML, "application/xhtml+xml"})
 _TEXT = frozenset({"text/plain", "text/markdown", "text/csv", "application/json"})
 _ENDINGS = {".pdf": PDF, ".html": HTML, ".htm": HTML, ".txt": "text/plain", ".md": "text/markdown"}
+_BEGIN, _END = re.compile(rb"(?i)<html[\s>]"), re.compile(rb"(?i)</(?:html|body)\s*>")
 _NUMBERED = re.compile(
     r"(?<![^\n\f])(\d{1,2}(?:\.\d{1,2}){0,3})\.?[ \t]+([A-Z][^.!?\n\f]{2,80})$", re.MULTILINE
 )
@@ -111,7 +112,9 @@ def _read(content: bytes, kind: str, url: str) -> tuple[str, str, tuple[Heading,
         return paper.title, text, named or tuple(found_headings(text)), paper.detail
     if kind == HTML:
         title, text = text_of_html(content, url)
-        return title, text, tuple(found_headings(text)), ""
+        is_cut = _BEGIN.search(content) and not _END.search(content)
+        detail = "The page has no end: it may have been cut off." if is_cut else ""
+        return title, text, tuple(found_headings(text)), detail
     text = decoded(content).replace(PAGE_BREAK, "\n")
     return "", text, tuple(found_headings(text)), ""
 

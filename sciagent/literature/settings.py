@@ -20,7 +20,9 @@ class RetrievalSettings(Contract):
     deadline_s: float = measured_in("s", default=60.0, gt=0.0, description="Of one answer.")
     most_mib: float = measured_in("MiBy", default=50.0, gt=0.0, description="Of one answer.")
     trusted_hosts: tuple[str, ...] = Field(
-        default=(), description="Hosts that may have private addresses, such as a SearXNG of yours."
+        default=(),
+        description="Hosts that may have private addresses, such as a SearXNG of yours; with a "
+        "port, or for all ports.",
     )
     addresses: dict[str, str] = Field(
         default_factory=dict,

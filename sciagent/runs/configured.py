@@ -67,13 +67,9 @@ def ask(  # noqa: PLR0913 - all that a question can be asked with, by keyword
         If the endpoint cannot be used; the run is resumable.
     """
     given: dict[str, JsonValue] = {
-        "endpoint.base_url": base_url,
-        "endpoint.model": model,
-        "agent.verification": verification,
-        "agent.subagents": subagents,
-        "approval": approval,
-        "local_only": local_only,
-    }
+        "endpoint.base_url": base_url, "endpoint.model": model, "approval": approval,
+        "agent.verification": verification, "agent.subagents": subagents, "local_only": local_only,
+    }  # fmt: skip
     asked = {**(settings or {}), **{name: each for name, each in given.items() if each is not None}}
     wanted = ask_settings(question, asked).model_copy(update={"report": report})
     return ask_with(wanted, inputs=inputs, surroundings=surroundings, out=out)

@@ -31,6 +31,9 @@ def test_papers_are_added_found_listed_and_removed(terminal: Terminal) -> None:
     assert json.loads(status.stdout)["documents"] == 1
     removed = terminal.type("library", "remove", "papers", "--library", "own.sqlite")
     assert removed.stdout.strip() == "1 removed"
+    again = terminal.type("library", "remove", "papers", "--library", "own.sqlite")
+    assert (again.returncode, again.stdout) == (2, "")
+    assert "Nothing of papers is in the library" in again.stderr
 
 
 def test_what_cannot_be_added_is_bad_input(terminal: Terminal) -> None:

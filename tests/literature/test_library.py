@@ -14,7 +14,8 @@ from sciagent.contracts.literature import Document, Found, Source, SourceAnswer,
 from sciagent.contracts.model import sha256_text
 from sciagent.literature.documents import find, pages
 from sciagent.literature.library.adding import add
-from sciagent.literature.library.library import Library, fts_query
+from sciagent.literature.library.indexing import fts_query
+from sciagent.literature.library.library import Library
 from sciagent.literature.library.passages import passages_of
 from sciagent.literature.library.port import CombinedLiterature, LibraryLiterature
 from sciagent.literature.library.storage import DamagedLibraryError
@@ -151,6 +152,48 @@ def test_nothing_in_a_query_is_syntax(library: Library, tmp_path: Path) -> None:
     assert fts_query("of the") == '"of" OR "the"'
 
 
+def test_words_are_found_however_they_are_printed(library: Library, tmp_path: Path) -> None:
+    printed = "The eﬃcient diﬀusion of oxygen in the lat-\ntice of Mn-\ndoped oxides at 9.37 K."
+    (tmp_path / "printed.txt").write_text(printed)
+    (tmp_path / "unspaced.txt").write_text("我们研究了氟磷灰石的晶格常数。")
+    list(add(library, [tmp_path]))
+    for query in ("efficient", "diffusion", "lattice", "Mn-doped", "9.37"):
+        assert [each.text for each in library.search(query)] == [printed], query
+        document = library.document((tmp_path / "printed.txt").as_uri())
+        assert [each.text for each in find(document, query)] == [printed], query
+    assert library.search("3.79") == library.search("9.73") == []
+    assert "晶格常数" in library.search("晶格常数")[0].text
+    unspaced = library.document((tmp_path / "unspaced.txt").as_uri())
+    assert len(find(unspaced, "晶格常数")) == 1
+
+
+def test_a_title_that_a_bibliography_gives_later_is_searched(
+    library: Library, tmp_path: Path
+) -> None:
+    (tmp_path / "hill.md").write_text(f"# Scanned by hand\n\ndoi:10.1000/hill {NOTE}")
+    assert outcomes(library, tmp_path / "hill.md") == ["added"]
+    (tmp_path / "refs.bib").write_text(
+        "@article{hill, title={Petrology of ejecta}, author={Hill, Ann}, doi={10.1000/hill}}"
+    )
+    assert outcomes(library, tmp_path / "refs.bib") == ["updated"]
+    assert [each.page for each in library.search("petrology")] == [1]
+    assert library.search("scanned hand")[0].text.startswith("# Scanned by hand")
+
+
+def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
+    place = tmp_path / "other.sqlite"
+    with sqlite3.connect(place) as other:
+        other.execute("create table mine (value)")
+    other.close()
+    content = place.read_bytes()
+    (tmp_path / "note.md").write_text(NOTE)
+    with pytest.raises(DamagedLibraryError, match="no library"):
+        Library(place).status()
+    with pytest.raises(DamagedLibraryError, match="no library"):
+        list(add(Library(place), [tmp_path / "note.md"]))
+    assert place.read_bytes() == content
+
+
 def test_what_is_removed_is_not_found_and_its_file_stays(library: Library, tmp_path: Path) -> None:
     folder = tmp_path / "papers"
     folder.mkdir()
@@ -162,9 +205,7 @@ def test_what_is_removed_is_not_found_and_its_file_stays(library: Library, tmp_p
 
 
 def test_what_is_no_library_and_what_cannot_be_added_is_named(tmp_path: Path) -> None:
-    (tmp_path / "text.sqlite").write_text(
-        "This is no database, but long enough to be one."
-    )
+    (tmp_path / "text.sqlite").write_text("This is no database, but long enough to be one.")
     with pytest.raises(DamagedLibraryError, match="cannot be used"):
         Library(tmp_path / "text.sqlite").search("green")
     with pytest.raises(DamagedLibraryError, match="no library"):
@@ -197,9 +238,7 @@ class Online:
 
     def scholar(self, query: str) -> Found:
         works = (
-            Work(
-                key="a", title="Fluorapatite from the melt", year=1988, doi="10.1000/hill"
-            ),
+            Work(key="a", title="Fluorapatite from the melt", year=1988, doi="10.1000/hill"),
             Work(key="b", title="Another green work", year=2020),
         )
         return Found(query=query, works=works, answers=(SourceAnswer(source="x", status="ok"),))

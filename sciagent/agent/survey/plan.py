@@ -70,27 +70,34 @@ def read_plan(text: str) -> SurveyPlan | str:
 
 
 def _faults(plan: SurveyPlan) -> Iterator[str]:
-    known = [facet.id for facet in plan.facets]
-    for name in known:
-        if name.startswith(_RESERVED):
-            yield f"A facet cannot have the id {name!r}."
+    yield from _faults_of_names(plan)
     for line in (plan.title, *(each.title for each in plan.chapters)):
         if _MARKUP.search(line):
             yield f"The title {line!r} holds markup; write plain words."
-    for name in _repeated(known):
-        yield f"Two facets have the id {name!r}."
+    known = [facet.id for facet in plan.facets]
     used = {name for chapter in plan.chapters for name in chapter.facets}
     for name in sorted(used - set(known)):
         yield f"A chapter names the facet {name!r}, which is not in the plan."
     for name in known:
         if name not in used:
             yield f"No chapter is written from the facet {name!r}."
-    for title in _repeated(chapter.title for chapter in plan.chapters):
-        yield f"Two chapters are titled {title!r}."
     if (plan.form == "atlas") != bool(plan.questions):
         yield "An atlas, and only an atlas, has `questions` that are asked of each facet."
-    for name in _repeated(each.id for each in plan.questions):
-        yield f"Two questions have the id {name!r}."
+
+
+def _faults_of_names(plan: SurveyPlan) -> Iterator[str]:
+    known = [facet.id for facet in plan.facets]
+    for name in known:
+        if name.startswith(_RESERVED):
+            yield f"A facet cannot have the id {name!r}."
+    kinds = {
+        "facets have the id": known,
+        "chapters are titled": [chapter.title for chapter in plan.chapters],
+        "questions have the id": [each.id for each in plan.questions],
+    }
+    for words, names in kinds.items():
+        for name in _repeated(names):
+            yield f"Two {words} {name!r}."
 
 
 def _repeated(names: Iterable[str]) -> list[str]:

@@ -15,6 +15,7 @@ from sciagent.contracts.model import sha256_text
 from sciagent.literature.bibliography.keys import with_unique_keys
 from sciagent.literature.library.describing import bare_title, described, matching, work_of_document
 from sciagent.literature.library.entries import Entry, entries_of
+from sciagent.literature.library.indexing import indexed
 from sciagent.literature.library.library import Library, delete_document
 from sciagent.literature.library.passages import passages_of
 from sciagent.literature.library.reader import Reader
@@ -275,6 +276,10 @@ def _describe(connection: sqlite3.Connection, identifier: int, work: Work) -> No
             identifier,
         ),
     )
+    connection.execute(
+        "update words set title = ? where rowid in (select id from passages where document = ?)",
+        (indexed(named.title), identifier),
+    )
 
 
 def _with_free_key(connection: sqlite3.Connection, work: Work, but: int = -1) -> Work:
@@ -306,6 +311,6 @@ def _insert(connection: sqlite3.Connection, row: _Row, document: Document, work:
             (cursor.lastrowid, page, start, end),
         )
         connection.execute(
-            "insert into words (rowid, title, text) values (?, ?, ?)",
-            (passage.lastrowid, work.title, text[start:end]),
+            "insert into words (rowid, title, text, shown) values (?, ?, ?, ?)",
+            (passage.lastrowid, indexed(work.title), indexed(text[start:end]), text[start:end]),
         )

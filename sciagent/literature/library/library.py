@@ -1,7 +1,6 @@
 """The user's own library: files are added once, and searched by their passages."""
 
 import os
-import re
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,18 +10,16 @@ from platformdirs import user_data_path
 
 from sciagent.contracts.errors import UnknownNameError
 from sciagent.contracts.literature import Document, Passage, Work
+from sciagent.literature.library.indexing import fts_query
 from sciagent.literature.library.storage import connected
 
 LIBRARY_VARIABLE = "SCIAGENT_LIBRARY"
 """Environment variable that names the file of the library."""
 
-_WORD = re.compile(r"\w+")
-_COMMON = frozenset(
-    "a an and are as at be been but by can could did do does for from had has have how if in into "
-    "is it its may more most not of on or our over some such than that the their them then there "
-    "these they this those to under was we were what when where which who will with would".split()
-)
-_TITLE_WEIGHT = 4.0
+_TITLE_WEIGHT = 0.5
+"""A title stands with each passage of its work: a larger weight would put all passages of a work
+with a fitting title before the one that answers."""
+
 _MOST_PASSAGES = 5
 
 
@@ -50,17 +47,6 @@ def default_library_path() -> Path:
     return Path(named).expanduser() if named else user_data_path("sciagent") / "library.sqlite"
 
 
-def fts_query(words: str) -> str:
-    """Write words as a query of FTS5 in which nothing is syntax; any of them may match.
-
-    Words that stand in nearly every passage are left out, unless there are no others: they tell
-    nothing apart and would let all passages be ranked.
-    """
-    found = dict.fromkeys(_WORD.findall(words.casefold()))
-    telling = [word for word in found if word not in _COMMON] or list(found)
-    return " OR ".join(f'"{word}"' for word in telling)
-
-
 class Library:
     """Documents with a full-text index in one file; several processes may read it at once.
 
@@ -78,7 +64,7 @@ class Library:
     def search(self, query: str, limit: int = 10) -> list[Passage]:
         """Find the passages that fit a query best.
 
-        They are ranked by BM25 over all passages, words of the title counting more
+        They are ranked by BM25 over all passages, words of the title counting too
         (doi:10.1561/1500000019). A query is words: nothing in it is syntax.
 
         Parameters
@@ -99,7 +85,7 @@ class Library:
         with connected(self.path) as connection:
             rows = connection.execute(
                 "select documents.key, documents.url, documents.text_sha256,"
-                " passages.page, passages.first, passages.past, words.text, best.score"
+                " passages.page, passages.first, passages.past, words.shown, best.score"
                 " from (select rowid as number, bm25(words, ?, 1.0) as score from words"
                 "       where words match ? order by score, number limit ?) as best"
                 " join words on words.rowid = best.number"

@@ -76,7 +76,10 @@ class Reader:
 
 def _started() -> subprocess.Popen[bytes]:
     command = [sys.executable, "-P", "-m", "sciagent.literature.library.reader"]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C is for the owner, whose end ends this process too
+    )  # fmt: skip
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from sciagent.contracts.errors import InputError
 
 _WAIT_S = 30.0
-_VERSION = 1
+_VERSION = 2
 _TABLES = """
 create table if not exists documents (
     id integer primary key, url text not null unique, place text not null unique,
@@ -26,7 +26,7 @@ create table if not exists passages (
 );
 create index if not exists passages_by_document on passages (document);
 create virtual table if not exists words using fts5 (
-    title, text, tokenize = 'porter unicode61 remove_diacritics 2'
+    title, text, shown unindexed, tokenize = 'porter unicode61 remove_diacritics 2'
 );
 """
 
@@ -61,6 +61,7 @@ def connected(path: Path, *, writes: bool = False) -> Iterator[sqlite3.Connectio
                 f"There is no library {path}.", "Make it with: sciagent library add FOLDER."
             )
         with closing(_opened(path)) as connection, connection:
+            _check_tables(connection, path, writes=writes)
             if writes:
                 connection.execute("begin immediate")
             yield connection
@@ -73,10 +74,21 @@ def connected(path: Path, *, writes: bool = False) -> Iterator[sqlite3.Connectio
 
 def _opened(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None)
-    if connection.execute("pragma user_version").fetchone()[0] != _VERSION:
-        connection.execute("pragma journal_mode = wal")
-        connection.executescript(
-            f"begin immediate;{_TABLES}pragma user_version = {_VERSION};commit"
-        )
     connection.execute("pragma synchronous = normal")
     return connection
+
+
+def _check_tables(connection: sqlite3.Connection, path: Path, *, writes: bool) -> None:
+    """Make the tables of a new library; a file that is another program's is left alone."""
+    # Another process may make them now: the version, which comes with them, is read last.
+    (tables,) = connection.execute("select count(*) from sqlite_master").fetchone()
+    (version,) = connection.execute("pragma user_version").fetchone()
+    if version == _VERSION:
+        return
+    if tables or version or not writes:
+        raise DamagedLibraryError(
+            f"{path} is no library that this version can use.",
+            "Give another file; `sciagent library add` makes it and reads the papers again.",
+        )
+    connection.execute("pragma journal_mode = wal")
+    connection.executescript(f"begin immediate;{_TABLES}pragma user_version = {_VERSION};commit")
