@@ -85,7 +85,7 @@ def resume(
             policy=human if asks else None,
             observer=observer,
             asked=asked,
-        ),
+        ),  # fmt: skip
         lambda _: path,
         quiet=quiet,
         live=not asks,

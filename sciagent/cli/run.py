@@ -113,8 +113,8 @@ def run(
         "budget": Budget(trials=budget_trials, cpu_s=budget_cpu_s, wall_s=budget_wall_s),
     }  # fmt: skip
     if policy is PolicyName.MODEL:
-        asked = {"endpoint.base_url": base_url, "endpoint.model": model}
-        asked |= {"agent.verification": verification}
+        asked: dict[str, Any] = {"endpoint.base_url": base_url, "endpoint.model": model}
+        asked["agent.verification"] = verification
         request["configuration"] = runs.load_configuration(asked)
     finished = watched(
         lambda observer: runs.run(question, observer=observer, **request),
