@@ -61,7 +61,6 @@ def resume(
     from sciagent.cli.asking import Ground
     from sciagent.cli.prompter import human
     from sciagent.cli.session import conclude, watched
-    from sciagent.cli.workflow import CellDisplay, conclude_workflow
     from sciagent.contracts.study import Budget
 
     path = located(run)
@@ -72,10 +71,7 @@ def resume(
     if runs.is_ask(opened.request):
         ground = Ground.of(read, folder, allow_unsandboxed)
         _resume_ask(opened, ground, budget, asked, as_json=as_json, quiet=quiet)
-    if opened.request.is_workflow:
-        conclude_workflow(runs.resume(path, observer=CellDisplay(quiet=quiet)), as_json=as_json)
-    if runs.gathers_evidence(opened.request):
-        _resume_evidence(opened, budget, as_json=as_json, quiet=quiet)
+    _resume_without_study(opened, budget, as_json=as_json, quiet=quiet)
     asks = opened.request.policy == "human"
     finished = watched(
         lambda observer: runs.resume(
@@ -85,7 +81,7 @@ def resume(
             policy=human if asks else None,
             observer=observer,
             asked=asked,
-        ),  # fmt: skip
+        ),
         lambda _: path,
         quiet=quiet,
         live=not asks,
@@ -112,10 +108,18 @@ def _resume_ask(
     conclude_ask(answered, as_json=as_json)
 
 
-def _resume_evidence(run: "Run", budget: "Budget | None", *, as_json: bool, quiet: bool) -> None:
+def _resume_without_study(
+    run: "Run", budget: "Budget | None", *, as_json: bool, quiet: bool
+) -> None:
+    """Go on with evidence or a notebook and exit; return if the run is neither."""
     from sciagent import runs
     from sciagent.cli.gathering import conclude_evidence, gathering
+    from sciagent.cli.workflow import CellDisplay, conclude_workflow
 
-    with gathering(quiet=quiet) as observer:
-        found = runs.resume(run.path, budget=budget, observer=observer)
-    conclude_evidence(found, as_json=as_json)
+    if runs.gathers_evidence(run.request):
+        with gathering(quiet=quiet) as observer:
+            found = runs.resume(run.path, budget=budget, observer=observer)
+        conclude_evidence(found, as_json=as_json)
+    if run.request.is_workflow:
+        done = runs.resume(run.path, budget=budget, observer=CellDisplay(quiet=quiet))
+        conclude_workflow(done, as_json=as_json)
