@@ -18,7 +18,13 @@ from sciagent.execution.notebook import kernel_answers
 from sciagent.execution.pausing import has_swap
 from sciagent.execution.sandbox import sandbox_mode
 from sciagent.llm.probe import probe
-from sciagent.runs.configuration import Asked, configuration_file, configured_endpoint
+from sciagent.runs.configuration import (
+    Asked,
+    configuration_file,
+    configured_endpoint,
+    load_configuration,
+)
+from sciagent.runs.retrieval import library_place
 
 _GIB = 1024**3
 _LOW_SPACE_GIB = 2.0
@@ -44,8 +50,42 @@ def doctor(out: str | Path = "artifacts", *, asked: Asked | None = None) -> list
         _pausing(),
         _cluster(),
         _disk(Path(out)),
+        *_literature(asked or {}),
         *_model(asked or {}),
     ]
+
+
+def _literature(asked: Asked) -> Iterator[DoctorItem]:
+    """Say which literature can be asked, without asking it."""
+    try:
+        settings = load_configuration(asked).literature
+    except InputError:
+        return  # what is wrong with the configuration is said below
+    place = library_place(settings)
+    if place.is_file():
+        yield DoctorItem(name="Own library", status="ok", detail=f"{place}")
+    else:
+        yield DoctorItem(
+            name="Own library", status="warning", detail="there is none",
+            remedy="sciagent library add FOLDER",
+        )  # fmt: skip
+    if settings.mode == "offline":
+        yield DoctorItem(name="Literature online", status="ok", detail="not asked: mode offline")
+        return
+    wanting = {
+        "a search of the web (SCIAGENT_SEARXNG_URL)": not settings.addresses.get("searxng"),
+        f"OpenAlex ({settings.api_key_variable('openalex')})": not settings.api_key("openalex"),
+        "Unpaywall (SCIAGENT_CONTACT)": not settings.contact,
+    }
+    without = [name for name, lacks in wanting.items() if lacks]
+    detail = "Crossref, arXiv, Europe PMC and Semantic Scholar need no key"
+    if without:
+        yield DoctorItem(
+            name="Literature online", status="warning", detail=detail,
+            remedy=f"To add {', '.join(without)}, set these variables.",
+        )  # fmt: skip
+    else:
+        yield DoctorItem(name="Literature online", status="ok", detail=detail)
 
 
 def _model(asked: Asked) -> Iterator[DoctorItem]:
