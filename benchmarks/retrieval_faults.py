@@ -39,6 +39,7 @@ class Tally:
     crashes: int = 0
     silent: int = 0
     right: int = 0
+    private: int = 0
 
 
 def settings_for(server: CorpusServer, **given: object) -> RetrievalSettings:
@@ -82,8 +83,7 @@ def indexes_under(fault: str, corpus: Corpus, tally: Tally) -> None:
             tally.silent += right != "ok" and status in {"ok", "no_match"}
             if status != right:
                 progress(f"  {fault} of {index.name}: {found.answers[0]}")
-        trap = len(server.trapped)
-    tally.crashes += trap
+        tally.private += len(server.trapped)
 
 
 def pages_under(fault: str, corpus: Corpus, tally: Tally) -> None:
@@ -169,6 +169,7 @@ def _rows(tally: Tally, same: int, count: int) -> Iterator[Row]:
     yield Row("all", "crashes", tally.crashes, "{count}", "must be", 0.0)
     yield Row("all", "silent_empty", tally.silent, "{count}", "must be", 0.0)
     yield Row("all", "right_status", tally.right / tally.cases, "1", "must be", 1.0)
+    yield Row("redirects", "private_connections", tally.private, "{count}", "must be", 0.0)
     yield Row("replay", "identical", same, "{count}", "of", count)
 
 

@@ -12,13 +12,16 @@ from sciagent.cli import (
     data,
     diff,
     doctor,
+    evidence,
     export,
+    library,
     resume,
     run,
     show,
     stop,
     verify,
 )
+from sciagent.cli import eval as eval_
 from sciagent.cli import list as list_
 from sciagent.cli.options import examples
 
@@ -80,6 +83,7 @@ def sciagent(
 
 
 application.command("run", epilog=run.EXAMPLES)(run.run)
+application.command("evidence", epilog=evidence.EXAMPLES)(evidence.evidence)
 application.command("ask", epilog=ask.EXAMPLES)(ask.ask)
 application.command("batch", epilog=batch.EXAMPLES)(batch.batch)
 application.command("resume", epilog=resume.EXAMPLES)(resume.resume)
@@ -89,7 +93,9 @@ application.command("show", epilog=show.EXAMPLES)(show.show)
 application.command("list", epilog=list_.EXAMPLES)(list_.list_runs)
 application.command("diff", epilog=diff.EXAMPLES)(diff.diff)
 application.command("compare", epilog=compare.EXAMPLES)(compare.compare)
+application.command("eval", epilog=eval_.EXAMPLES)(eval_.evaluate)
 application.command("export", epilog=export.EXAMPLES)(export.export)
+application.add_typer(library.application, name="library")
 application.add_typer(data.application, name="data")
 application.command("doctor", epilog=doctor.EXAMPLES)(doctor.doctor)
 

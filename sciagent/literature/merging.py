@@ -17,6 +17,7 @@ _FIELDS = (
     "arxiv_id", "pmid", "pmcid", "url", "licence",
 )  # fmt: skip
 _NEAR_YEARS = 3
+_Ranked = tuple[Work, int]
 
 
 def merged(lists: Iterable[Sequence[Work]]) -> tuple[Work, ...]:
@@ -45,26 +46,29 @@ def merged(lists: Iterable[Sequence[Work]]) -> tuple[Work, ...]:
     )
 
 
-def _score(group: Sequence[tuple[Work, int]]) -> float:
-    return sum(1.0 / (_RANK_CONSTANT + place) for _, place in group)
+def _score(group: Sequence[_Ranked]) -> float:
+    """Reciprocal ranks; an index that lists a work twice counts once."""
+    best: dict[tuple[str, ...], int] = {}
+    for work, place in group:
+        best[work.found_in] = min(place, best.get(work.found_in, place))
+    return sum(1.0 / (_RANK_CONSTANT + place) for place in best.values())
 
 
-def _grouped(ranked: Sequence[tuple[Work, int]]) -> list[list[tuple[Work, int]]]:
-    """Put records together: all with a DOI first, so that they are found by those without."""
-    groups: list[list[tuple[Work, int]]] = []
+def _grouped(ranked: Sequence[_Ranked]) -> list[list[_Ranked]]:
+    """Put records together: those with a DOI first, so that the others are compared with them."""
+    groups: dict[int, list[_Ranked]] = {}
     by_name: dict[tuple[str, ...], int] = {}
-    for work, place in sorted(ranked, key=lambda each: not each[0].doi):
-        names = list(_names(work))
-        at = next((by_name[name] for name in names if name in by_name), None)
-        if at is not None and not _may_be_one(groups[at][0][0], work):
-            at = None
-        if at is None:
-            at = len(groups)
-            groups.append([])
-        groups[at].append((work, place))
+    for number, each in enumerate(sorted(ranked, key=lambda pair: not pair[0].doi)):
+        names = list(_names(each[0]))
+        found = dict.fromkeys(by_name[name] for name in names if name in by_name)
+        joined = [at for at in found if _may_be_one([*groups[at], each])]
+        if len(joined) > 1 and not _may_be_one([pair for at in joined for pair in groups[at]]):
+            joined = joined[:1]
+        groups[number] = [*(pair for at in joined for pair in groups.pop(at)), each]
+        by_name = {name: number if at in joined else at for name, at in by_name.items()}
         for name in names:
-            by_name.setdefault(name, at)
-    return groups
+            by_name.setdefault(name, number)
+    return list(groups.values())
 
 
 def _names(work: Work) -> Iterator[tuple[str, ...]]:
@@ -73,13 +77,15 @@ def _names(work: Work) -> Iterator[tuple[str, ...]]:
     arxiv_id = work.arxiv_id or arxiv_id_of(work.doi)
     if arxiv_id:
         yield "arxiv", arxiv_id
+    if work.pmid:
+        yield "pmid", work.pmid
     title, author = bare(work.title), _first_author(work)
     if title and author:
         yield "title", title, str(work.year), author
 
 
-def _may_be_one(first: Work, second: Work) -> bool:
-    return not first.doi or not second.doi or first.doi == second.doi
+def _may_be_one(group: Sequence[_Ranked]) -> bool:
+    return len({work.doi for work, _ in group if work.doi}) <= 1
 
 
 def bare(text: str) -> str:
@@ -139,12 +145,12 @@ def _versions(works: Sequence[Work], doi: str) -> tuple[WorkVersion, ...]:
 
 
 def _linked(works: Sequence[Work]) -> list[Work]:
-    """Let preprints and published versions name each other, by title and first author."""
+    """Let preprints and published versions name each other: as indexes say, else by title."""
     by_title: dict[tuple[str, str], list[int]] = {}
     for at, work in enumerate(works):
         if _first_author(work):
             by_title.setdefault((bare(work.title), _first_author(work)), []).append(at)
-    linked = list(works)
+    linked = _linked_back(works)
     for group in by_title.values():
         preprints = [at for at in group if works[at].kind == "article"]
         articles = [at for at in group if works[at].kind != "article"]
@@ -152,6 +158,20 @@ def _linked(works: Sequence[Work]) -> list[Work]:
             if _near(works[one], works[other]):
                 linked[one] = _naming(linked[one], works[other], "published")
                 linked[other] = _naming(linked[other], works[one], "preprint")
+    return linked
+
+
+def _linked_back(works: Sequence[Work]) -> list[Work]:
+    """Let a work name the one that names it, whatever their titles are."""
+    linked = list(works)
+    by_doi = {work.doi: at for at, work in enumerate(works) if work.doi}
+    for work in works:
+        for version in work.versions:
+            at = by_doi.get(version.doi)
+            if at is not None and version.relation == "published":
+                linked[at] = _naming(linked[at], work, "preprint")
+            elif at is not None and version.relation == "preprint":
+                linked[at] = _naming(linked[at], work, "published")
     return linked
 
 

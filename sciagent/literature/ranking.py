@@ -13,6 +13,20 @@ _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 _TERM = re.compile(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+")
 
 
+COMMON_WORDS = frozenset(
+    "a an and are as at be been but by can could did do does for from had has have how if in into "
+    "is it its may more most not of on or our over some such than that the their them then there "
+    "these they this those to under was we were what when where which who will with would".split()
+)
+"""Words that stand in nearly every text and tell nothing apart."""
+
+
+def telling_words(query: str) -> list[str]:
+    """Words of a query that tell texts apart, each once; all of them if none does."""
+    found = list(dict.fromkeys(terms(query)))
+    return [word for word in found if word not in COMMON_WORDS] or found
+
+
 def terms(text: str) -> list[str]:
     """Split a text into what is compared: words in small letters, or pairs of characters."""
     found: list[str] = []

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 
 from sciagent.contracts.errors import SciagentError
 from sciagent.contracts.literature import Work
@@ -29,14 +30,21 @@ def with_status(works: Sequence[Work], access: Access) -> tuple[Work, ...]:
     unknown = [
         at
         for at, work in enumerate(works)
-        if work.status == "unknown" and work.doi and not arxiv_id_of(work.doi)
+        if work.doi and not arxiv_id_of(work.doi) and _is_open(work)
     ][:_MOST]
     if not unknown:
         return tuple(works)
     with ThreadPoolExecutor(min(_THREADS, len(unknown))) as pool:
-        said = pool.map(lambda at: _told(works[at], access), unknown)
-        told = dict(zip(unknown, said, strict=True))
+        # The deadline of this thread is that of the others too.
+        asked = [pool.submit(copy_context().run, _told, works[at], access) for at in unknown]
+        told = {at: each.result() for at, each in zip(unknown, asked, strict=True)}
     return tuple(told.get(at, work) for at, work in enumerate(works))
+
+
+def _is_open(work: Work) -> bool:
+    """Whether nobody has said what became of a work, or not since when."""
+    is_marked = work.status in {"retracted", "corrected"}
+    return work.status == "unknown" or (is_marked and work.status_date is None)
 
 
 def _told(work: Work, access: Access) -> Work:
@@ -47,6 +55,8 @@ def _told(work: Work, access: Access) -> Work:
     if record is None:
         return work
     known = work_of(record)
+    if known.status == "current" and work.status != "unknown":
+        return work  # another index knows more
     notices = [each for each in known.versions if each not in work.versions]
     return work.model_copy(
         update={

@@ -1,5 +1,6 @@
 """The literature that is online: all indexes asked at once, each answering for itself."""
 
+import logging
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -11,13 +12,12 @@ from urllib.parse import urlsplit
 
 from sciagent.contracts.errors import InputError, SciagentError
 from sciagent.contracts.literature import Document, Found, SourceAnswer, Work
-from sciagent.literature.connections import ending_by
+from sciagent.literature.connections import ending_by, last_moment
 from sciagent.literature.indexes.arxiv import ARXIV
 from sciagent.literature.indexes.crossref import CROSSREF
 from sciagent.literature.indexes.europe_pmc import EUROPE_PMC
 from sciagent.literature.indexes.index import (
     ENTRY_POINTS,
-    Access,
     Index,
     IndexAnswer,
     KeyNeededError,
@@ -28,7 +28,7 @@ from sciagent.literature.indexes.index import (
 from sciagent.literature.indexes.openalex import OPENALEX
 from sciagent.literature.indexes.searxng import SEARXNG
 from sciagent.literature.indexes.semantic_scholar import SEMANTIC_SCHOLAR
-from sciagent.literature.indexes.unpaywall import UNPAYWALL, record_of, work_of
+from sciagent.literature.indexes.unpaywall import UNPAYWALL
 from sciagent.literature.merging import merged
 from sciagent.literature.pacing import RestingError
 from sciagent.literature.reading import (
@@ -42,9 +42,13 @@ from sciagent.literature.robots import Robots
 from sciagent.literature.settings import RetrievalSettings
 from sciagent.literature.transport import Manner, Transport, UnreachableError
 
+_LOG = logging.getLogger(__name__)
 INDEXES = (CROSSREF, ARXIV, EUROPE_PMC, OPENALEX, SEMANTIC_SCHOLAR, UNPAYWALL, SEARXNG)
 _READABLE = "application/pdf, text/html;q=0.9, text/plain;q=0.8, */*;q=0.1"
 _OPEN_COPIES = 10
+_AFTERWARDS_S = 10.0
+"""For copies and statuses, where the search itself has taken all its time."""
+_PAGE_SPACING_S = 1.0
 
 
 class _Asked(NamedTuple):
@@ -54,8 +58,16 @@ class _Asked(NamedTuple):
 
 def installed_indexes() -> tuple[Index, ...]:
     """All indexes: those of this package, and those that other packages bring."""
-    brought = (each.load() for each in entry_points(group=ENTRY_POINTS))
-    return (*INDEXES, *(each for each in brought if isinstance(each, Index)))
+    brought = []
+    for entry_point in entry_points(group=ENTRY_POINTS):
+        try:
+            index = entry_point.load()
+        except (ImportError, AttributeError) as error:
+            _LOG.warning("The index %s cannot be loaded: %s", entry_point.name, error)
+            continue
+        if isinstance(index, Index):
+            brought.append(index)
+    return (*INDEXES, *brought)
 
 
 def online_literature(
@@ -135,16 +147,21 @@ class OnlineLiterature:
         What became of a work since it was published is asked of Crossref, and where it can be read
         freely of Unpaywall, if that is configured.
         """
+        ends = time.monotonic() + self._settings.search_s
         indexes = [each for each in self._indexes if each.finds == "works"]
         if not doi_in(query):
             indexes = [each for each in indexes if each.name != UNPAYWALL.name]
         asked = self._all_asked(indexes, query)
         works = merged(each.found.works for each in asked)[: self._settings.most_works]
-        works = self._with_copies(works)
-        if any(each.name == CROSSREF.name for each in self._indexes):
-            works = with_status(works, CROSSREF.access(self._transport, self._settings))
+        answers = [each.answer for each in asked]
+        with ending_by(max(ends, time.monotonic() + _AFTERWARDS_S)):
+            if not doi_in(query):
+                works, answer = self._with_copies(works)
+                answers += [answer] if answer is not None else []
+            if any(each.name == CROSSREF.name for each in self._indexes):
+                works = with_status(works, CROSSREF.access(self._transport, self._settings))
         self._remember(works)
-        return Found(query=query, works=works, answers=tuple(each.answer for each in asked))
+        return Found(query=query, works=works, answers=tuple(answers))
 
     def visit(self, url: str) -> Document:
         """Read a page or a paper; a DOI or an identifier of arXiv leads to an open copy.
@@ -193,7 +210,7 @@ class OnlineLiterature:
         pacing, lane = self._transport.pacing, index.name
         try:
             with ending_by(ends):
-                found = index.search(query, self._settings.most_works, access)
+                found = index.search(_worded(index, query), self._settings.most_works, access)
         except KeyNeededError as error:
             return _failed(index, "needs_key", f"{error.message} {error.remedy}".strip())
         except RestingError as error:
@@ -203,6 +220,9 @@ class OnlineLiterature:
             if isinstance(error, UnreachableError | MalformedAnswerError):
                 self._count_failure(lane)
             return _failed(index, "unreachable", error.message)
+        except Exception as error:  # noqa: BLE001 # process boundary: the other indexes count
+            _LOG.warning("The index %s failed", index.name, exc_info=True)
+            return _failed(index, "unreachable", f"it failed: {error!r}")
         pacing.succeeded(lane)
         count = len(found.works) + len(found.pages)
         answer = SourceAnswer(
@@ -216,24 +236,28 @@ class OnlineLiterature:
             settings = self._settings
             self._transport.pacing.failed(lane, settings.most_failures, settings.pause_s)
 
-    def _with_copies(self, works: Sequence[Work]) -> tuple[Work, ...]:
+    def _with_copies(self, works: Sequence[Work]) -> tuple[tuple[Work, ...], SourceAnswer | None]:
         """Look for open copies of works with a DOI that no index gave a text of."""
-        access = UNPAYWALL.access(self._transport, self._settings)
-        is_asked = any(each.name == UNPAYWALL.name for each in self._indexes)
-        if not is_asked or not access.contact or self._settings.mode == "offline":
-            return tuple(works)
         wanted = [at for at, work in enumerate(works) if work.doi and not work.full_text]
-        found = list(works)
+        is_asked = any(each.name == UNPAYWALL.name for each in self._indexes)
+        if not is_asked or not wanted or self._settings.mode == "offline":
+            return tuple(works), None
+        found, answer = list(works), SourceAnswer(source=UNPAYWALL.name, status="no_match")
         for at in wanted[:_OPEN_COPIES]:
-            found[at] = _with_copy(works[at], access)
-        return tuple(found)
+            asked = self._asked(UNPAYWALL, works[at].doi, last_moment())
+            if asked.answer.status not in {"ok", "no_match"}:
+                return tuple(found), asked.answer
+            for copy in asked.found.works:
+                found[at] = _with_copy(works[at], copy)
+                answer = answer.model_copy(update={"status": "ok", "records": answer.records + 1})
+        return tuple(found), answer
 
     # ------------------------------------------------------------ pages
 
     def _remember(self, works: Iterable[Work]) -> None:
         with self._lock:
             for work in works:
-                names = (work.doi, work.arxiv_id, work.url, work.key, *work.full_text)
+                names = (work.doi, work.arxiv_id, work.url, *work.full_text)
                 self._works |= {name: work for name in names if name}
 
     def _known(self, name: str) -> Work | None:
@@ -257,7 +281,11 @@ class OnlineLiterature:
         return list(dict.fromkeys([*named, *copies]))
 
     def _read(self, address: str) -> Document:
-        manner = Manner(permit=self._robots.permit)
+        spacing_s, lane = _PAGE_SPACING_S, ""
+        if address.startswith(ARXIV.access(self._transport, self._settings).address):
+            spacing_s, lane = ARXIV.spacing_s, ARXIV.name
+        spacing_s *= self._settings.spacing_factor
+        manner = Manner(lane=lane, spacing_s=spacing_s, permit=self._robots.permit)
         response = self._transport.get(address, accept=_READABLE, manner=manner)
         try:
             document = document_from_response(response)
@@ -274,21 +302,22 @@ class OnlineLiterature:
         return document.model_copy(update={"work": work, "licence": licence})
 
 
-def _with_copy(work: Work, access: Access) -> Work:
-    try:
-        record = record_of(work.doi, access)
-    except SciagentError:
-        return work
-    if record is None:
-        return work
-    known = work_of(record)
+def _with_copy(work: Work, copy: Work) -> Work:
     return work.model_copy(
         update={
-            "full_text": known.full_text,
-            "open_access": known.open_access,
-            "licence": work.licence or known.licence,
+            "full_text": copy.full_text,
+            "open_access": copy.open_access,
+            "licence": work.licence or copy.licence,
         }
     )
+
+
+def _worded(index: Index, query: str) -> str:
+    """An identifier of arXiv as others know it: by its DOI."""
+    arxiv_id = arxiv_id_in(query)
+    if not arxiv_id or index.name == ARXIV.name or index.finds == "pages":
+        return query
+    return f"10.48550/arxiv.{arxiv_id}"
 
 
 def _result(future: "Future[_Asked]") -> _Asked:

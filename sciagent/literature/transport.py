@@ -219,7 +219,9 @@ class Transport:
                 if response.status not in _REDIRECTS or not target:
                     return self._kept(url, accept, response)
                 place = _joined(place, target)
-        raise UnreachableError(f"{url} redirects again and again.", "Use another address.")
+        raise UnreachableError(
+            f"{normalised_address(url)} redirects again and again.", "Use another address."
+        )
 
     def _kept(self, url: str, accept: str, response: Response) -> Response:
         if self._store is None or self._settings.mode != "record":
@@ -297,4 +299,4 @@ def _joined(place: str, target: str) -> str:
     try:
         return urljoin(place, target)
     except ValueError as error:
-        raise UnreachableError(f"{place} redirects to what is no address.") from error
+        raise UnreachableError(f"{normalised_address(place)} redirects to no address.") from error

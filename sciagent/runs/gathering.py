@@ -16,6 +16,7 @@ from sciagent.contracts.run import RunRequest, RunStatus
 from sciagent.literature.quoting.locating import locate
 from sciagent.literature.quoting.sentences import on_one_line, sentences
 from sciagent.literature.quoting.support import missing_support
+from sciagent.literature.ranking import scores, terms
 from sciagent.runs.answering import asked_question
 from sciagent.runs.configuration import Asked, load_configuration
 from sciagent.runs.environment import describe_environment
@@ -30,7 +31,6 @@ from sciagent.runs.retrieval import (
     require_literature,
 )
 from sciagent.study.loop import StudyStopped
-from sciagent.tools.passages import scores, terms
 from sciagent.tools.sources import keep_sources
 from sciagent.workspace.inbox import InboxFolder
 from sciagent.workspace.layout import Layout

@@ -5,9 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from sciagent.literature.ranking import scores, terms
-
-__all__ = ["GAP", "Span", "relevant_part", "scores", "split", "terms"]
+from sciagent.literature.ranking import scores
 
 _PASSAGE = 700
 """Characters of a passage at most."""

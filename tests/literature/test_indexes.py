@@ -1,6 +1,7 @@
 """Indexes as they are played by a server on this machine: what they find, and how they fail."""
 
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -243,6 +244,60 @@ def test_a_site_whose_rules_cannot_be_had_is_not_read(server: CorpusServer, corp
     paper = next(each for each in corpus.papers if each.pdf and each.work.open_access == "open")
     with pytest.raises(ForbiddenByRobotsError):
         online(server).visit(server.pdf_address(paper))
+
+
+@pytest.mark.parametrize(
+    ("rules", "forbidden"),
+    [
+        ("User-agent: *\nDisallow: /*.pdf$", True),
+        ("User-agent: *\nAllow: /\nDisallow: /pdf/", True),
+        ("User-agent: *\nDisallow: /\nAllow: /pdf/", False),
+        ("User-agent: sciagent\nDisallow: /", True),
+        ("User-agent: another\nDisallow: /", False),
+    ],
+)
+def test_rules_of_sites_are_read_as_their_standard_says(
+    tmp_path: Path, rules: str, forbidden: bool
+) -> None:
+    from sciagent.literature.response_store import Response, ResponseStore
+    from sciagent.literature.robots import ForbiddenByRobotsError, Robots
+
+    content = rules.encode()
+    store = ResponseStore(tmp_path)
+    kept = Response(
+        "https://example.org/robots.txt", 200, {}, content, sha256(content).hexdigest(), "2026"
+    )
+    store.put(kept.url, "*/*", kept)
+    robots = Robots(Transport(RetrievalSettings(mode="replay"), store, Pacing()))
+    if forbidden:
+        with pytest.raises(ForbiddenByRobotsError):
+            robots.permit("https://example.org/pdf/a.pdf")
+    else:
+        robots.permit("https://example.org/pdf/a.pdf")
+
+
+def test_no_answer_tells_the_key_that_was_sent(server: CorpusServer) -> None:
+    for fault in ("redirect_loop", "unavailable", "dropped", "html_error"):
+        with CorpusServer(server.corpus) as broken:
+            broken.break_with(fault)
+            (answer,) = online(broken, "openalex").scholar("steel").answers
+        assert "a-key" not in answer.model_dump_json()
+
+
+def test_an_index_that_breaks_does_not_end_the_search_of_the_others(
+    server: CorpusServer, corpus: Corpus
+) -> None:
+    def search(*_: object) -> IndexAnswer:
+        raise ZeroDivisionError("a fault of its own")
+
+    broken = Index("broken", server.base, search)
+    settings = settings_for(server)
+    chosen = [broken, *(each for each in INDEXES if each.name == "crossref")]
+    literature = OnlineLiterature(Transport(settings, None, Pacing()), settings, chosen)
+    found = literature.scholar(known(corpus, "crossref").title)
+    assert {each.source: each.status for each in found.answers} == {
+        "broken": "unreachable", "crossref": "ok",
+    }  # fmt: skip
 
 
 def test_another_index_is_asked_like_the_others(server: CorpusServer) -> None:

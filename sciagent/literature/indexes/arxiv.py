@@ -21,9 +21,10 @@ from sciagent.literature.indexes.records import (
     text,
     works_of,
 )
+from sciagent.literature.ranking import telling_words
 
 _ATOM = "application/atom+xml"
-_WORD = re.compile(r"[^\W_]+")
+_FEW = 4
 _SPACING_S = 3.0
 _FEED = re.compile(rb"<(?:\w+:)?feed[\s>]")
 _END = re.compile(rb"</(?:\w+:)?feed>\s*$")
@@ -36,10 +37,15 @@ def search(query: str, limit: int, access: Access) -> IndexAnswer:
     if doi_in(query) and not named:
         return IndexAnswer()
     params = {"start": "0", "max_results": str(limit)}
+    words = telling_words(query)
     if named:
         params["id_list"] = named
+    elif words:
+        # All of a few words; of a whole question any, for arXiv ranks by how many there are.
+        joint = " AND " if len(words) <= _FEW else " OR "
+        params["search_query"] = joint.join(f"all:{word}" for word in words)
     else:
-        params["search_query"] = " AND ".join(f"all:{word}" for word in _WORD.findall(query))
+        return IndexAnswer()
     content = access.text("/api/query", params, _ATOM)
     return works_of(access.name, _entries(content, access), lambda each: _work(each, access))
 

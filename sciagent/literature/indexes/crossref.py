@@ -40,7 +40,10 @@ def search(query: str, limit: int, access: Access) -> IndexAnswer:
         return works_of(access.name, [] if record is None else [record], work_of)
     params = {"query.bibliographic": query, "rows": str(limit)}
     content = access.json("/works", params, mailto=access.contact)
-    records = mapping(mapping(content).get("message")).get("items")
+    message = mapping(mapping(content).get("message"))
+    records = message.get("items")
+    if records == [] and message.get("total-results"):
+        raise MalformedAnswerError("crossref tells of records and gives none.", "Ask again later.")
     if isinstance(records, list):
         # A notice is no work: it stands with the one that it is about.
         records = [each for each in records if not mapping(each).get("update-to")]

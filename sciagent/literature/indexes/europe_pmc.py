@@ -31,8 +31,9 @@ def search(query: str, limit: int, access: Access) -> IndexAnswer:
         "query": asked, "format": "json", "resultType": "core", "pageSize": str(limit),
     }  # fmt: skip
     content = access.json("/search", params, email=access.contact)
-    records = mapping(mapping(content).get("resultList")).get("result")
-    return works_of(access.name, records, _work)
+    found = mapping(content)
+    records = mapping(found.get("resultList")).get("result")
+    return works_of(access.name, records, _work, found.get("hitCount"))
 
 
 def _work(record: Mapping[str, Any]) -> Work:

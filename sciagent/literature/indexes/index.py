@@ -111,8 +111,7 @@ class Access:
         if response is None:
             return None
         try:
-            # A half of a surrogate pair is no text: nothing could be written of it.
-            return json.loads(response.content.decode("utf-8"), parse_constant=lambda _: None)
+            return json.loads(response.content)
         except (ValueError, RecursionError) as error:
             raise self._malformed(path, params, "application/json", "is no JSON") from error
 

@@ -42,7 +42,9 @@ def search(query: str, limit: int, access: Access) -> IndexAnswer:
     content = access.json(
         "/works", {**params, "per_page": str(limit)}, api_key=access.key, mailto=access.contact
     )
-    return works_of(access.name, mapping(content).get("results"), _work)
+    found = mapping(content)
+    total = mapping(found.get("meta")).get("count")
+    return works_of(access.name, found.get("results"), _work, total)
 
 
 def _work(record: Mapping[str, Any]) -> Work:

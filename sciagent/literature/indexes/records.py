@@ -15,6 +15,9 @@ _TAG = re.compile(r"<[^<>]+>")
 _CONTROL = str.maketrans({chr(code): " " for code in range(32)} | TEX_CODES)
 _ARXIV_DOI = re.compile(r"^10\.48550/arxiv\.(.+)$", re.IGNORECASE)
 _RESOLVER = re.compile(r"^(?:https?://(?:dx\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
+_GROUPS = frozenset({"collaboration", "consortium", "group", "team", "committee", "network",
+                     "project", "investigators"})  # fmt: skip
+_SUFFIXES = frozenset({"jr", "jr.", "sr", "sr.", "ii", "iii", "iv"})
 _YEARS = range(1400, 2200)
 
 
@@ -37,7 +40,8 @@ def text(value: Any) -> str:
     if not isinstance(value, str):
         return ""
     plain = html.unescape(_TAG.sub(" ", value)).translate(_CONTROL)
-    return " ".join(plain.split())
+    # JSON may hold halves of surrogate pairs, which nothing could be written of.
+    return " ".join(plain.encode("utf-8", "replace").decode().split())
 
 
 def year_of(value: Any) -> int | None:
@@ -60,9 +64,22 @@ def arxiv_id_of(doi: str) -> str:
 
 
 def author_of(name: str) -> Author | None:
-    """Split a whole name at its last blank; None if it is empty."""
-    given, _, family = name.strip().rpartition(" ")
-    return Author(family=family, given=given) if family else None
+    """Split a whole name into family and given name; None if it is empty.
+
+    Small words before the last one belong to the family name, a suffix such as Jr. does not count,
+    and the name of a group stays whole.
+    """
+    words = name.split()
+    if not words:
+        return None
+    if words[-1].lower().strip(".") in _GROUPS:
+        return Author(family=name.strip())
+    suffix = words.pop() if len(words) > 2 and words[-1].lower() in _SUFFIXES else ""
+    first = len(words) - 1
+    while first > 1 and words[first - 1].islower():
+        first -= 1
+    given = " ".join([*words[:first], suffix]).strip()
+    return Author(family=" ".join(words[first:]), given=given)
 
 
 def authors_of(names: Iterable[Any]) -> tuple[Author, ...]:
@@ -81,16 +98,34 @@ def addresses(values: Iterable[Any]) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda each: ".pdf" not in each and "/pdf" not in each))
 
 
-def works_of(name: str, records: Any, read: Callable[[Mapping[str, Any]], Work]) -> IndexAnswer:
+def works_of(
+    name: str, records: Any, read: Callable[[Mapping[str, Any]], Work], total: Any = 0
+) -> IndexAnswer:
     """Read all records of an answer; those without a title are counted and left out.
+
+    Parameters
+    ----------
+    name
+        Of the index.
+    records
+        As they came.
+    read
+        Reads one of them.
+    total
+        How many there are, as the index says.
 
     Raises
     ------
     MalformedAnswerError
-        If the records are no list, or there are some and none can be read.
+        If the records are no list, there are some and none can be read, or the index tells of
+        some and gives none.
     """
     if not isinstance(records, list):
         raise MalformedAnswerError(f"The answer of {name} holds no records.", "Ask again later.")
+    if not records and isinstance(total, int) and total > 0:
+        raise MalformedAnswerError(
+            f"{name} tells of {total} records and gives none.", "Ask again later."
+        )
     works = []
     for record in records:
         try:

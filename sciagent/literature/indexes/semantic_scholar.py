@@ -33,7 +33,7 @@ def search(query: str, limit: int, access: Access) -> IndexAnswer:
     found = mapping(content)
     # Where nothing fits, the list is left out.
     records = [] if found.get("total") == 0 and "data" not in found else found.get("data")
-    return works_of(access.name, records, _work)
+    return works_of(access.name, records, _work, found.get("total"))
 
 
 def _work(record: Mapping[str, Any]) -> Work:

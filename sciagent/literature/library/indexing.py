@@ -3,17 +3,13 @@
 import re
 
 from sciagent.literature.quoting.folding import plain
+from sciagent.literature.ranking import COMMON_WORDS
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 _CHARACTER = re.compile(f"([{_UNSPACED}])")
 _TERM = re.compile(rf"[{_UNSPACED}]+|\d+(?:[.,]\d+)+|[^\W{_UNSPACED}]+")
 _DIVIDED = re.compile(r"([^\W\d_]+)[-\u2010]\s*\n\s*([^\W\d_]+)")
 _MOST_TERMS = 64
-_COMMON = frozenset(
-    "a an and are as at be been but by can could did do does for from had has have how if in into "
-    "is it its may more most not of on or our over some such than that the their them then there "
-    "these they this those to under was we were what when where which who will with would".split()
-)
 
 
 def unprinted(text: str) -> str:
@@ -40,7 +36,7 @@ def fts_query(words: str) -> str:
     nothing apart and would let all passages be ranked. A decimal number is looked for as a whole.
     """
     found = dict.fromkeys(_terms(words))
-    telling = [each for each in found if each not in _COMMON] or list(found)
+    telling = [each for each in found if each not in COMMON_WORDS] or list(found)
     return " OR ".join(f'"{each}"' for each in telling[:_MOST_TERMS])
 
 
