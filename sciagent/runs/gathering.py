@@ -235,5 +235,5 @@ def _claim(name: str, read: ReadWork, text: str, query: str) -> CitationClaim | 
 
 def _subject(query: str, text: str) -> str:
     """The longest word of the query that stands in a text."""
-    words = [each for each in terms(query) if not missing_support(each, "", text)]
+    words = [each for each in terms(query) if not missing_support(each, text, text)]
     return max(words, key=len, default="")

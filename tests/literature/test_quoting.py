@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from sciagent.literature.quoting.folding import fold, negations_in, numbers_in, plain
 from sciagent.literature.quoting.locating import locate, places
+from sciagent.literature.quoting.sentences import on_one_line, sentences
 from sciagent.literature.quoting.support import Stated, missing_support, unrelated
 
 PAGE_ONE = (
@@ -117,3 +118,27 @@ def test_one_quote_serves_no_statement_that_it_is_not_about() -> None:
     elsewhere = Stated("d", "ceria", "Ceria harms algae in rivers.", quote, "g", 0, 50)
     assert unrelated([first, same, elsewhere]) == {}
     assert set(unrelated([first, same, other])) == {"c"}
+
+
+def test_sentences_end_where_a_reader_would_say() -> None:
+    text = (
+        "It melts at 1538 °C. The value of J. Hill et al. (2001) was e.g. 3.5 K lower. See Fig. 2. "
+        "It runs over\nlines.\n\nA heading\n\nThen more! Is it? Yes.\fNext page"
+    )
+    assert [text[start:end] for start, end in sentences(text)] == [
+        "It melts at 1538 °C.",
+        "The value of J. Hill et al. (2001) was e.g. 3.5 K lower.",
+        "See Fig. 2.",
+        "It runs over\nlines.",
+        "A heading",
+        "Then more!",
+        "Is it?",
+        "Yes.",
+        "Next page",
+    ]
+
+
+def test_a_printed_text_is_written_on_one_line_with_its_words_whole() -> None:
+    assert on_one_line("the coe\x1ecient of transfor-\nmation\nis low") == (
+        "the coefficient of transformation is low"
+    )

@@ -9,7 +9,7 @@ from sciagent.contracts.claim import CitationClaim
 from sciagent.contracts.errors import InputError, RandomError
 from sciagent.contracts.literature import Author, Document, Found, Source, SourceAnswer, Work
 from sciagent.contracts.model import sha256_text
-from sciagent.runs import gather, open_run, resume, verify
+from sciagent.runs import Run, gather, open_run, resume, verify
 
 PAPER = (
     "Thermal expansion of apatites\nWe measured the thermal expan-\nsion of fluorapatite between "
@@ -54,11 +54,16 @@ class Shelf:
         return Document(source=source, pages=2)
 
 
+def citations(run: Run) -> list[CitationClaim]:
+    assert run.claims is not None
+    return [each for each in run.claims.claims if isinstance(each, CitationClaim)]
+
+
 def test_the_best_sentences_of_each_work_are_quoted_with_their_places(tmp_path: Path) -> None:
     shelf = Shelf(OPEN, CLOSED, EMPTY)
     run = gather("thermal expansion fluorapatite", literature=shelf, out=tmp_path)
     assert run.summary.status == "completed"
-    claims = [each for each in run.claims.claims if isinstance(each, CitationClaim)]
+    claims = citations(run)
     quoted = {each.statement: each.citation for each in claims}
     best = next(each for each in quoted if "between 293 and 1273 K" in each)
     assert "thermal expansion of fluorapatite" in best
@@ -73,6 +78,13 @@ def test_the_best_sentences_of_each_work_are_quoted_with_their_places(tmp_path: 
     assert "not read (no open text is known)" in report
     (first, second) = json.loads((run.path / "references.json").read_text())
     assert {first["id"], second["id"]} == {OPEN.key, CLOSED.key}
+
+
+def test_what_a_work_denies_is_quoted_too(tmp_path: Path) -> None:
+    run = gather("expansion in the hydroxyl sites", literature=Shelf(OPEN), out=tmp_path)
+    statements = [each.statement for each in citations(run)]
+    assert "No expansion was seen in the hydroxyl sites." in statements
+    assert verify(run.path).ok
 
 
 def test_without_evidence_the_run_abstains_and_says_how_each_source_answered(

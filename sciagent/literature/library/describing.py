@@ -45,6 +45,8 @@ def title_of(document: Document, name: str) -> str:
         return stated[:_LONGEST_TITLE]
     for line in document.source.text[:2000].splitlines():
         words = " ".join(line.split()).lstrip("# ")
+        if words and line.startswith("# "):
+            return words[:_LONGEST_TITLE]
         if len(words) >= _SHORTEST_TITLE and sum(map(str.isalpha, words)) > len(words) // 2:
             return words[:_LONGEST_TITLE]
     return name

@@ -8,7 +8,7 @@ from sciagent.literature.tex_codes import TEX_CODES
 _END = re.compile(r"[.!?][\"'”’)\]]*(?=\s)|\n[ \t]*\n|\f")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|cf|vs|etc|al|ca|approx|resp|viz|Figs?|Eqs?|Refs?|Tabs?|Secs?|Nos?|Dr|Prof|"
-    r"St|vol|pp?|ed|eds)|(?<![^\W\d_])[A-Z])\.$"
+    r"St|vol|pp?|ed|eds)|(?:^|[\s(.])[A-Z])\.$"
 )
 _NEW = re.compile(r"\s+[\"'“‘(\[]*[^\sa-z]")
 _CODES = str.maketrans(TEX_CODES)
