@@ -84,20 +84,18 @@ class ResponseStore:
     Parameters
     ----------
     folder
-        Made if it is missing.
+        Made with the first response.
     """
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         self._content = ContentStore(folder)
         self._path = folder / _FILE
         self._lock = Lock()
-        with self._lock, closing(self._connected()) as connection, connection:
-            connection.execute(_TABLE)
 
     def put(self, url: str, accept: str, response: Response) -> None:
         """Keep a response; a later one to the same request takes its place."""
         request = self._request(url, accept)
+        self._path.parent.mkdir(parents=True, exist_ok=True)
         self._content.put(response.content)
         row = (
             sha256_text(request), request, normalised_address(response.url), response.status,
@@ -105,6 +103,7 @@ class ResponseStore:
             response.retrieved,
         )  # fmt: skip
         with self._lock, closing(self._connected()) as connection, connection:
+            connection.execute(_TABLE)
             connection.execute("insert or replace into responses values (?,?,?,?,?,?,?)", row)
 
     def get(self, url: str, accept: str) -> Response | None:
@@ -115,6 +114,8 @@ class ResponseStore:
         WorkspaceError
             If the kept answer was changed.
         """
+        if not self._path.is_file():
+            return None
         key = sha256_text(self._request(url, accept))
         query = "select url, status, headers, sha256, retrieved from responses where key = ?"
         with self._lock, closing(self._connected()) as connection:

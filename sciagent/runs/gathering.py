@@ -1,5 +1,6 @@
 """Evidence without a model: a query becomes ranked passages, each quoted from its source."""
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -42,6 +43,10 @@ EVIDENCE = "literature/evidence"
 
 GATHERED = asked_question("evidence", "Evidence from the literature", "Passages that were quoted.")
 _SLUG_LENGTH = 40
+_REFERENCES = re.compile(
+    r"(?im)^[\d. ]*(?:references|bibliography|literature cited|works cited)\s*$"
+)
+_WHOLE = re.compile(r"[.!?][\"'”’)\]]*$")
 _SHORTEST, _LONGEST = 40, 600
 """Characters of a quote; what is shorter says little, and what is longer is no sentence."""
 
@@ -196,11 +201,10 @@ def _read_work(literature: Literature, work: Work) -> ReadWork:
 def _quoted(wanted: EvidenceSettings, read: Sequence[ReadWork]) -> Iterator[CitationClaim]:
     """Rank the sentences of all works together, and quote the best of each work."""
     pieces = [
-        (each, each.source.text[slice(*span)])
+        (each, text)
         for each in read
         if each.source is not None
-        for span in sentences(each.source.text)
-        if _SHORTEST <= span[1] - span[0] <= _LONGEST
+        for text in quotable_sentences(each.source.text)
     ]
     ranked = scores(wanted.query, [text for _, text in pieces])
     order = sorted(range(len(pieces)), key=lambda place: (-ranked[place], place))
@@ -215,6 +219,19 @@ def _quoted(wanted: EvidenceSettings, read: Sequence[ReadWork]) -> Iterator[Cita
             number += 1
             left[each.work.key] -= 1
             yield claim
+
+
+def quotable_sentences(text: str) -> Iterator[str]:
+    """Whole sentences of a text, without its list of references.
+
+    What a page or a heading cuts off is no sentence, and says something else than was written.
+    """
+    lists = [each.start() for each in _REFERENCES.finditer(text) if each.start() > len(text) // 2]
+    body = text[: lists[0]] if lists else text
+    for start, end in sentences(body):
+        sentence = body[start:end]
+        if _SHORTEST <= len(sentence) <= _LONGEST and _WHOLE.search(sentence):
+            yield sentence
 
 
 def _claim(name: str, read: ReadWork, text: str, query: str) -> CitationClaim | None:

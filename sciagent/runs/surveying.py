@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from sciagent.agent.survey.findings import FindingJudge
 from sciagent.agent.survey.result import SurveyResult
@@ -22,7 +21,7 @@ from sciagent.runs.finishing import publish, write_environment
 from sciagent.runs.ownership import Owned
 from sciagent.runs.retrieval import no_literature
 from sciagent.runs.survey_report import NOTHING, survey_report
-from sciagent.tools.citable import citable_texts
+from sciagent.tools.citable import CitableTexts
 from sciagent.tools.standard import standard_toolbox
 from sciagent.workspace.journal import read_events
 from sciagent.workspace.seal import is_sealed
@@ -35,13 +34,13 @@ SURVEY = asked_question("survey", "A survey of the literature", "Written by agen
 class KeptTexts:
     """The texts that a run read, by their address, each with its work."""
 
-    root: Path
+    texts: CitableTexts
     _works: dict[str, Work] = field(default_factory=dict)
 
     def of(self, url: str) -> Sequence[Source]:
         """Return the texts that were fetched from an address."""
         try:
-            found = citable_texts(self.root, url)
+            found = self.texts.of(url)
         except InputError:
             return ()
         self._works |= {each.source.sha256: each.work for each in found}
@@ -72,7 +71,7 @@ def survey(ground: AgentGround, question: str) -> SurveyResult:
         context = ground.context(ground.stop_waits, literature=literature)
         team = Team(model, toolbox, context, ground.settings, ground.inbox, around.heard)
         root = ground.mine.layout.root
-        texts = KeptTexts(root)
+        texts = KeptTexts(CitableTexts(root))
         judge = FindingJudge(texts.of, texts.work_of)
         try:
             return Survey(team, judge).carry_out(question)

@@ -1,7 +1,9 @@
 """The stored texts that an agent may quote, and the work that each of them is."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -9,6 +11,7 @@ from sciagent.contracts.errors import InputError, UnknownNameError
 from sciagent.contracts.literature import Source, Work
 from sciagent.literature.bibliography.keys import citation_key
 from sciagent.tools.sources import SourceOfWork, stored_sources
+from sciagent.workspace.layout import SOURCES
 
 _RESOLVERS = ("https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "http://dx.doi.org/")
 
@@ -20,34 +23,64 @@ class CitableText(NamedTuple):
     work: Work
 
 
-def citable_texts(root: Path, named: str) -> list[CitableText]:
-    """Find the stored texts of a work, the longest first.
+@dataclass(slots=True)
+class CitableTexts:
+    """The stored texts of a run with their works; several agents may ask at once.
 
-    Parameters
+    All texts are read when one is first asked for, and again when there are new ones.
+
+    Attributes
     ----------
     root
         The workspace.
-    named
-        An address that was read, or the citation key, the DOI or the arXiv id of a work.
-
-    Raises
-    ------
-    InputError
-        If no text was kept at all.
-    UnknownNameError
-        If none is of this name; the message offers the nearest.
     """
-    sources = list(stored_sources(root))
-    if not sources:
-        raise InputError("Nothing was read from outside yet.", "Visit the source first.")
-    works = [source.work for source in sources if isinstance(source, SourceOfWork)]
-    known = [CitableText(source, _work_of(source, works)) for source in sources]
-    wanted = _bare(named)
-    found = [each for each in known if wanted in _names(each)]
-    if not found:
-        names = {name for each in known for name in (each.source.url, each.work.key)}
-        raise UnknownNameError.among("text that was read of", named, names)
-    return sorted(found, key=lambda each: len(each.source.text), reverse=True)
+
+    root: Path
+    _names: list[str] = field(default_factory=list)
+    _known: list[tuple[CitableText, set[str]]] = field(default_factory=list)
+    _lock: Lock = field(default_factory=Lock)
+
+    def of(self, named: str) -> list[CitableText]:
+        """Find the stored texts of a work, the longest first.
+
+        Parameters
+        ----------
+        named
+            An address that was read, or the citation key, the DOI or the arXiv id of a work.
+
+        Raises
+        ------
+        InputError
+            If no text was kept at all.
+        UnknownNameError
+            If none is of this name; the message offers the nearest.
+        """
+        with self._lock:
+            self._look()
+            known = self._known
+        if not known:
+            raise InputError("Nothing was read from outside yet.", "Visit the source first.")
+        wanted = _bare(named)
+        found = [text for text, names in known if wanted in names]
+        if not found:
+            offered = {name for text, _ in known for name in (text.source.url, text.work.key)}
+            raise UnknownNameError.among("text that was read of", named, offered)
+        return sorted(found, key=lambda each: len(each.source.text), reverse=True)
+
+    def _look(self) -> None:
+        names = sorted(path.name for path in (self.root / SOURCES).glob("*.json"))
+        if names == self._names:
+            return
+        sources = list(stored_sources(self.root))
+        works = [source.work for source in sources if isinstance(source, SourceOfWork)]
+        texts = [CitableText(source, _work_of(source, works)) for source in sources]
+        self._known = [(text, _names(text)) for text in texts]
+        self._names = names
+
+
+def citable_texts(root: Path, named: str) -> list[CitableText]:
+    """Find the stored texts of a work, as `CitableTexts.of` does."""
+    return CitableTexts(root).of(named)
 
 
 def _bare(name: str) -> str:

@@ -10,6 +10,7 @@ from sciagent.contracts.errors import InputError, RandomError
 from sciagent.contracts.literature import Author, Document, Found, Source, SourceAnswer, Work
 from sciagent.contracts.model import sha256_text
 from sciagent.runs import Run, gather, open_run, resume, verify
+from sciagent.runs.gathering import quotable_sentences
 
 PAPER = (
     "Thermal expansion of apatites\nWe measured the thermal expan-\nsion of fluorapatite between "
@@ -121,3 +122,15 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_written(
     with pytest.raises(InputError, match=said):
         gather(query, out=tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_only_whole_sentences_of_the_body_are_quoted() -> None:
+    text = (
+        "Thermal expansion was measured with great care in all samples. It is the reason why in"
+        "\fFurther on the expansion of the sample was measured once more.\nReferences\n"
+        "J. Hill, The thermal expansion of everything, Journal of Things, 1988, which is long."
+    )
+    assert list(quotable_sentences(text)) == [
+        "Thermal expansion was measured with great care in all samples.",
+        "Further on the expansion of the sample was measured once more.",
+    ]
