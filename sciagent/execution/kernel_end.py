@@ -5,6 +5,7 @@ more; the process then hangs until it is killed seconds later.
 """
 
 import atexit
+import gc
 import logging
 import signal
 from collections.abc import Callable
@@ -20,10 +21,14 @@ def start_kernel(begin: Callable[[], None] = lambda: None) -> None:
     begin
         Called once the kernel is made and has not heard of anything to execute.
     """
+    # Nothing of what a kernel is made of is garbage, but it would be looked through many times.
+    gc.disable()
     from ipykernel.kernelapp import IPKernelApp
 
     application = IPKernelApp.instance()
     application.initialize()  # type: ignore[no-untyped-call]
+    gc.freeze()
+    gc.enable()
     # It would complain of each interrupt, also of the one that comes before its end.
     application.log_level = logging.CRITICAL
     # Handlers run in reverse: those of the user's code first, then this, then ipykernel's own.
