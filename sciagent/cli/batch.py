@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sciagent.cli.live_line import LiveLine
 from sciagent.cli.options import JsonOption, OutOption, QuietOption, examples
 from sciagent.cli.places import RUNS_FOLDER
 
 if TYPE_CHECKING:
-    from rich.live import Live
-
     from sciagent.runs.campaign import Campaign
     from sciagent.runs.campaign_progress import CampaignProgress
 
@@ -101,30 +100,11 @@ def batch(
     raise typer.Exit(1 if campaign.progress.failed else 0)
 
 
-class _Watch:
+class _Watch(LiveLine):
     """Shows how a campaign stands, on stderr."""
 
-    def __init__(self, *, quiet: bool) -> None:
-        self._quiet = quiet
-        self._live: Live | None = None
-
-    def __enter__(self) -> "_Watch":
-        from rich.live import Live
-
-        from sciagent.cli.streams import messages
-
-        if not self._quiet and messages().is_terminal:
-            self._live = Live(console=messages(), transient=True, auto_refresh=False)
-            self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._live is not None:
-            self._live.stop()
-
     def __call__(self, progress: "CampaignProgress") -> None:
-        if self._live is not None:
-            self._live.update(progress_text(progress), refresh=True)
+        self.show(progress_text(progress))
 
 
 def progress_text(progress: "CampaignProgress") -> str:

@@ -9,6 +9,7 @@ import typer
 
 from sciagent.cli.ask import LocalOnlyOption
 from sciagent.cli.failures import FAILURE, STOPPED
+from sciagent.cli.live_line import LiveLine
 from sciagent.cli.options import (
     BaseUrlOption,
     JsonOption,
@@ -18,10 +19,9 @@ from sciagent.cli.options import (
     VerificationOption,
     examples,
 )
+from sciagent.cli.streams import messages
 
 if TYPE_CHECKING:
-    from rich.live import Live
-
     from sciagent.runs.evaluation import EvaluationSummary, IterationSummary, Standing
 
 EXAMPLES = examples(
@@ -152,34 +152,15 @@ def evaluate(
     raise typer.Exit(FAILURE if summary.failed else 0)
 
 
-class _Watch:
+class _Watch(LiveLine):
     """Shows how an evaluation stands, on stderr."""
 
     def __init__(self, *, quiet: bool) -> None:
-        self._quiet = quiet
-        self._live: Live | None = None
+        super().__init__(quiet=quiet)
         self._said_waiting = False
 
-    def __enter__(self) -> "_Watch":
-        from rich.live import Live
-
-        from sciagent.cli.streams import messages
-
-        if not self._quiet and messages().is_terminal:
-            self._live = Live(console=messages(), transient=True, auto_refresh=False)
-            self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._live is not None:
-            self._live.stop()
-
     def __call__(self, standing: "Standing") -> None:
-        from sciagent.cli.streams import messages
-
-        if self._live is not None:
-            text = f"{standing.ended} of {standing.rows} rows, {standing.running} being made"
-            self._live.update(text, refresh=True)
+        self.show(f"{standing.ended} of {standing.rows} rows, {standing.running} being made")
         if standing.stopping and standing.running and not self._said_waiting:
             self._said_waiting = True
             text = f"Waiting for {standing.running} to end; press Ctrl-C again to give up on them."
@@ -187,14 +168,12 @@ class _Watch:
 
 
 def _say_how_to_go_on() -> None:
-    from sciagent.cli.streams import messages
-
     text = "Stopped. Rows that had finished are kept; the same command goes on from there."
     messages().print(text, soft_wrap=True)
 
 
 def _present(summary: "EvaluationSummary", *, as_json: bool) -> None:
-    from sciagent.cli.streams import messages, results, write_json
+    from sciagent.cli.streams import results, write_json
 
     if summary.tools_without_port:
         names = ", ".join(summary.tools_without_port)
