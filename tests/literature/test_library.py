@@ -104,6 +104,16 @@ def test_a_bibliography_describes_files_and_stands_for_works_without_one(
     assert outcomes(library, tmp_path / "refs.bib") == ["unchanged"] * 3
 
 
+def test_a_name_of_a_string_that_is_defined_elsewhere_stands_for_itself(
+    library: Library, tmp_path: Path
+) -> None:
+    entry = "@article{lee1990, title={On trade}, author={Lee, Cy}, journal=econometrica}"
+    (tmp_path / "refs.bib").write_text(entry)
+    assert outcomes(library, tmp_path / "refs.bib") == ["added"]
+    ((work, _),) = library.works()
+    assert (work.key, work.container) == ("lee1990", "econometrica")
+
+
 def test_a_paper_that_comes_after_its_entry_takes_its_place(
     library: Library, tmp_path: Path
 ) -> None:
