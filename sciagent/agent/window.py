@@ -139,14 +139,10 @@ class PromptWindow:
         long messages are shown by their ends only.
         """
         conversation = self.conversation
-        answers = [
-            place
-            for place in range(conversation.kept_from, len(conversation.messages))
-            if conversation.messages[place].role == "assistant"
-        ]
-        if answers and answers[-1] > conversation.kept_from:
-            return stage_record(conversation, conversation.kept_from, answers[-1] - 1)
-        if self._hidden_stages < len(conversation.stages) - 1:
+        end = self._end_of_stretch()
+        if end is not None:
+            return stage_record(conversation, conversation.kept_from, end - 1)
+        if self._has_old_records():
             self._hidden_stages += (len(conversation.stages) - self._hidden_stages) // 2
         else:
             self._shorten = True
@@ -156,7 +152,18 @@ class PromptWindow:
     @property
     def exhausted(self) -> bool:
         """Whether nothing is left that could make the prompt shorter."""
-        return self._shorten
+        return self._shorten and self._end_of_stretch() is None and not self._has_old_records()
+
+    def _end_of_stretch(self) -> int | None:
+        """The last answer, if something stands before it that can become a stage record."""
+        conversation = self.conversation
+        for place in range(len(conversation.messages) - 1, conversation.kept_from, -1):
+            if conversation.messages[place].role == "assistant":
+                return place
+        return None
+
+    def _has_old_records(self) -> bool:
+        return self._hidden_stages < len(self.conversation.stages) - 1
 
 
 def _shortened(message: Message) -> Message:

@@ -208,6 +208,29 @@ def test_one_result_that_is_longer_than_the_window_is_shown_by_its_ends(
     assert (outcome.status, outcome.answer) == ("completed", "both")
 
 
+def test_a_window_that_was_burst_once_can_be_burst_again(scripted: MakeRun) -> None:
+    count = 4
+    pages = {
+        f"https://example.org/{number}": f"Begin {number}. {'word ' * 4000} The end."
+        for number in range(count)
+    }
+
+    def policy(request: ScriptedRequest) -> ScriptedAnswer:
+        told = " ".join(str(each.get("content")) for each in request.messages)
+        read = len(set(re.findall(r"Begin (\d)\.", told)))
+        if read == count or "Begin 3." in told:
+            return saying("all")
+        last = max((int(each) for each in re.findall(r"Begin (\d)\.", told)), default=-1)
+        return calling("read_page", url=f"https://example.org/{last + 1}")
+
+    run = scripted(
+        policy, tools=(library(pages),), stretch_tokens=100_000,
+        behaves={"behaviour": Behaviour(context_tokens=3000)},
+    )  # fmt: skip
+    outcome = run.ask()
+    assert (outcome.status, outcome.answer) == ("completed", "all")
+
+
 def test_a_prompt_that_can_never_fit_ends_with_a_partial_answer(scripted: MakeRun) -> None:
     behaviour = Behaviour(context_tokens=200)
     run = scripted(silent, tools=(library(LONG),), behaves={"behaviour": behaviour})
