@@ -13,8 +13,15 @@ RetrievalMode = Literal["live", "record", "replay", "offline"]
 """`live` asks; `record` asks and keeps; `replay` gives only what was kept; `offline` asks nobody
 but what is on this machine."""
 
+_SEVERITY: tuple[PublicationStatus, ...] = ("unknown", "current", "corrected", "retracted")
+
 PAGE_BREAK = "\f"
 """Stands between the pages of a stored text."""
+
+
+def severity(status: PublicationStatus) -> int:
+    """How bad it is what became of a work: the larger, the worse."""
+    return _SEVERITY.index(status)
 
 
 class Source(Contract):
@@ -71,6 +78,11 @@ class Work(Contract):
     status_date: str | None = Field(default=None, description="ISO 8601 date of the status.")
     status_source: str = Field(default="", description="Who says so.")
     found_in: tuple[str, ...] = Field(default=(), description="Indexes that know it.")
+
+    @property
+    def address(self) -> str:
+        """Where people look it up: its address, else that of its DOI; empty if it has neither."""
+        return self.url or (f"https://doi.org/{self.doi}" if self.doi else "")
 
 
 class SourceAnswer(Contract):

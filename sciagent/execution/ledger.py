@@ -28,6 +28,7 @@ from sciagent.contracts.errors import ErrorRecord, InputError, WorkspaceError
 from sciagent.contracts.model import SCHEMA_VERSION, Contract
 from sciagent.contracts.quantity import Quantity, measured_in
 from sciagent.contracts.run import RunStatus
+from sciagent.execution.process_tree import process_state
 from sciagent.workspace.atomic import write_atomic
 from sciagent.workspace.clock import utc_timestamp
 from sciagent.workspace.identity import new_ulid
@@ -45,8 +46,6 @@ _BEAT_S = 1.0
 _UNSIGNED_S = 10.0
 """An attempt whose owner has not signed for so long was given up."""
 _ATTEMPT = re.compile(r"attempt-(\d+)")
-_START_TICKS = 19
-"""Field of ``/proc/PID/stat`` behind the name: when the process was started."""
 
 RowStatus = Literal["waiting", "running", "interrupted", "finished", "failed"]
 
@@ -344,9 +343,5 @@ def _boot() -> str:
 
 def _process_start(process: int) -> int:
     """Clock ticks at the start of a living process; -1 if it is dead."""
-    try:
-        fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2]
-    except (FileNotFoundError, ProcessLookupError):
-        return -1
-    state, *_ = parts = fields.split()
-    return -1 if state in {"Z", "X"} else int(parts[_START_TICKS])
+    found = process_state(process)
+    return -1 if found is None or found.is_dead else found.start_ticks

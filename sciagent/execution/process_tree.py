@@ -7,10 +7,13 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 _PROC = Path("/proc")
 _MIB_KIB = 1024
 _PERIOD_S = 0.25
+_START_TICKS = 19
+"""Place of the start behind the name of a program in /proc/PID/stat (field 22)."""
 
 
 def tree_of(root: int) -> list[int]:
@@ -49,6 +52,40 @@ def _tree_by_parents(root: int) -> list[int]:
     return found
 
 
+class ProcessState(NamedTuple):
+    """What /proc tells of a process (proc(5)).
+
+    Attributes
+    ----------
+    state
+        One letter.
+    parent
+        Process that it is a child of.
+    start_ticks
+        When it started, in clock ticks since the system did.
+    """
+
+    state: str
+    parent: int
+    start_ticks: int
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether it has ended, and only nobody has taken notice of it yet."""
+        return self.state in {"Z", "X"}
+
+
+def process_state(process: int) -> ProcessState | None:
+    """Read how a process stands; None if it is gone."""
+    try:
+        told = (_PROC / str(process) / "stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    # The name of a program stands in brackets and may hold anything, blanks and brackets too.
+    fields = told.rpartition(")")[2].split()
+    return ProcessState(fields[0], int(fields[1]), int(fields[_START_TICKS]))
+
+
 def memory_mib(root: int, figure: str = "Pss") -> float:
     """Add up the memory of a process tree in MiB.
 
@@ -70,12 +107,8 @@ def send(root: int, number: signal.Signals, *, below: bool = False) -> None:
 
 
 def _parent(entry: Path) -> int | None:
-    try:
-        stat = (entry / "stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    # The name of a program stands in brackets and may hold anything, blanks and brackets too.
-    return int(stat.rpartition(")")[2].split()[1])
+    found = process_state(int(entry.name))
+    return None if found is None else found.parent
 
 
 def _memory_kib(process: int, figure: str) -> int:

@@ -11,13 +11,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from sciagent.execution.process_tree import process_state
+
 PREFIX = "sciagent-kernel-"
 _OWNER_PARTS = 3
 _LONGEST_BASE = 40
 """Paths of sockets end at 107 characters; the name and what lies in the folder take the rest."""
 _SHORT_BASE = "/tmp"  # noqa: S108 - the folder made there can be entered by this user only
-_START = 19
-"""Place of the start time behind the name of a program in /proc/PID/stat (field 22, proc(5))."""
 
 
 @contextlib.contextmanager
@@ -71,8 +71,5 @@ def _namespace() -> str:
 
 def _start(process: int) -> str:
     """When a process started, in ticks since the system did; empty if it does not run."""
-    try:
-        stat = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-    return stat.rpartition(")")[2].split()[_START]
+    found = process_state(process)
+    return "" if found is None else str(found.start_ticks)

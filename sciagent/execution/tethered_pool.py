@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from sciagent.execution.light_imports import OPTIONAL, RARELY_USED, leave_out, load_when_used
-from sciagent.execution.process_tree import send
+from sciagent.execution.process_tree import process_state, send
 from sciagent.execution.tethered_interchange import OWNER_VARIABLE
 
 _LOOK_S = 0.5
@@ -27,18 +27,10 @@ def tie_to_owner() -> None:
 
 
 def _watch(owner: int) -> None:
-    while _runs(owner):
+    while (found := process_state(owner)) is not None and not found.is_dead:
         time.sleep(_LOOK_S)
     send(os.getpid(), signal.SIGKILL, below=True)
     os._exit(1)
-
-
-def _runs(process: int) -> bool:
-    try:
-        stat = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[0] not in {"Z", "X"}
 
 
 def script() -> Path:

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from sciagent.contracts.errors import InputError
-from sciagent.contracts.literature import PAGE_BREAK, Document, Heading, Passage
+from sciagent.contracts.literature import Document, Heading, Passage
 from sciagent.literature.library.indexing import unprinted
 from sciagent.literature.library.passages import passages_of
+from sciagent.literature.quoting.locating import page_starts
 from sciagent.literature.ranking import scores
 
 
@@ -33,15 +34,6 @@ class Part:
 def outline(document: Document) -> tuple[Heading, ...]:
     """Give the headings of a document, as it names them or as its lines read."""
     return document.outline
-
-
-def page_starts(text: str) -> list[int]:
-    """Where each page of a stored text begins."""
-    starts, place = [0], text.find(PAGE_BREAK)
-    while place >= 0:
-        starts.append(place + 1)
-        place = text.find(PAGE_BREAK, place + 1)
-    return starts
 
 
 def pages(document: Document, first: int, last: int) -> Part:

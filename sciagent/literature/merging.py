@@ -1,17 +1,15 @@
 """Records of several indexes as works: each work once, with its other versions named."""
 
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
-from sciagent.contracts.literature import PublicationStatus, Work, WorkVersion
-from sciagent.literature.bibliography.keys import citation_key, with_unique_keys
-from sciagent.literature.indexes.records import arxiv_id_of
+from sciagent.contracts.literature import Work, WorkVersion, severity
+from sciagent.literature.bibliography.keys import bare, citation_key, with_unique_keys
+from sciagent.literature.indexes.records import arxiv_doi, arxiv_id_of
 
 _RANK_CONSTANT = 60
 _TRUSTED = ("crossref", "europe_pmc", "openalex", "arxiv", "semantic_scholar", "unpaywall")
 """Indexes by how carefully their records are kept."""
-_SEVERITY: tuple[PublicationStatus, ...] = ("unknown", "current", "corrected", "retracted")
 _FIELDS = (
     "title", "authors", "year", "container", "publisher", "volume", "issue", "pages", "doi",
     "arxiv_id", "pmid", "pmcid", "url", "licence",
@@ -88,12 +86,6 @@ def _may_be_one(group: Sequence[_Ranked]) -> bool:
     return len({work.doi for work, _ in group if work.doi}) <= 1
 
 
-def bare(text: str) -> str:
-    """Letters and digits of a text, without accents and in lower case."""
-    folded = unicodedata.normalize("NFKD", text).casefold()
-    return "".join(each for each in folded if each.isalnum())
-
-
 def _first_author(work: Work) -> str:
     return bare(work.authors[0].family) if work.authors else ""
 
@@ -107,7 +99,7 @@ def _one(records: Sequence[Work]) -> Work:
         or getattr(first, name)
         for name in _FIELDS
     }
-    worst = max(by_care, key=lambda each: _SEVERITY.index(each.status))
+    worst = max(by_care, key=lambda each: severity(each.status))
     same = [each for each in by_care if each.status == worst.status]
     dated = next((each for each in same if each.status_date), worst)
     update |= {
@@ -138,7 +130,7 @@ def _access(works: Sequence[Work]) -> Literal["open", "closed", "unknown"]:
 def _versions(works: Sequence[Work], doi: str) -> tuple[WorkVersion, ...]:
     found: dict[tuple[str, str], WorkVersion] = {}
     for version in (each for work in works for each in work.versions):
-        name = version.doi or f"10.48550/arxiv.{version.arxiv_id}".lower()
+        name = version.doi or arxiv_doi(version.arxiv_id)
         if name != doi:
             found.setdefault((version.relation, name), version)
     return tuple(found.values())

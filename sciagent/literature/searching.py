@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from importlib.metadata import entry_points
 from pathlib import Path
 from threading import Lock
@@ -26,6 +26,7 @@ from sciagent.literature.indexes.index import (
     doi_in,
 )
 from sciagent.literature.indexes.openalex import OPENALEX
+from sciagent.literature.indexes.records import arxiv_doi
 from sciagent.literature.indexes.searxng import SEARXNG
 from sciagent.literature.indexes.semantic_scholar import SEMANTIC_SCHOLAR
 from sciagent.literature.indexes.unpaywall import UNPAYWALL
@@ -197,7 +198,7 @@ class OnlineLiterature:
         # Who is late ends by itself: nothing that it asks for outlasts the deadline.
         pool.shutdown(wait=False, cancel_futures=True)
         return [
-            _late(index) if not future.done() else _result(future)
+            future.result() if future.done() else _late(index)
             for index, future in zip(chosen, futures, strict=True)
         ]
 
@@ -317,11 +318,7 @@ def _worded(index: Index, query: str) -> str:
     arxiv_id = arxiv_id_in(query)
     if not arxiv_id or index.name == ARXIV.name or index.finds == "pages":
         return query
-    return f"10.48550/arxiv.{arxiv_id}"
-
-
-def _result(future: "Future[_Asked]") -> _Asked:
-    return future.result()
+    return arxiv_doi(arxiv_id)
 
 
 def _late(index: Index) -> _Asked:

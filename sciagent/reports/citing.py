@@ -6,10 +6,8 @@ from pathlib import Path
 from sciagent.contracts.citation import Citation
 from sciagent.contracts.claim import CitationClaim, Claim, ReportRequest
 from sciagent.contracts.errors import InputError
-from sciagent.contracts.literature import PublicationStatus, Work
+from sciagent.contracts.literature import PublicationStatus, Work, severity
 from sciagent.reports.citations import place_of_quote, stored_text
-
-_SEVERITY: tuple[PublicationStatus, ...] = ("unknown", "current", "corrected", "retracted")
 
 
 def resolve_citations(root: Path, request: ReportRequest) -> tuple[CitationClaim, ...]:
@@ -38,7 +36,7 @@ def resolve_citations(root: Path, request: ReportRequest) -> tuple[CitationClaim
 
 
 def _is_worse(one: PublicationStatus, other: PublicationStatus) -> bool:
-    return _SEVERITY.index(one) > _SEVERITY.index(other)
+    return severity(one) > severity(other)
 
 
 def _located(citation: Citation, text: str | None) -> Citation:

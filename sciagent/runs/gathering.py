@@ -6,7 +6,6 @@ from pathlib import Path
 
 from pydantic import Field
 
-from sciagent.contracts.citation import Citation, Quote
 from sciagent.contracts.claim import CitationClaim
 from sciagent.contracts.errors import InputError, SciagentError
 from sciagent.contracts.events import Noted
@@ -14,6 +13,7 @@ from sciagent.contracts.literature import Found, Source, SourceAnswer, Work
 from sciagent.contracts.model import Contract, sha256_text
 from sciagent.contracts.ports import Literature, Observer
 from sciagent.contracts.run import RunRequest, RunStatus
+from sciagent.literature.quoting.citing import citation_of
 from sciagent.literature.quoting.locating import locate
 from sciagent.literature.quoting.sentences import on_one_line, sentences
 from sciagent.literature.quoting.support import missing_support
@@ -191,7 +191,7 @@ def _read_work(literature: Literature, work: Work) -> ReadWork:
             return ReadWork(document.work or work, source, f"read at {source.url}")
         why = document.detail.rstrip(".") or f"{url} holds no text"
     if work.abstract:
-        url = work.url or (f"https://doi.org/{work.doi}" if work.doi else work.key)
+        url = work.address or work.key
         text = work.abstract
         source = Source(url=url, title=work.title, sha256=sha256_text(text), text=text)
         return ReadWork(work, source, f"only its abstract was read ({why})")
@@ -240,11 +240,7 @@ def _claim(name: str, read: ReadWork, text: str, query: str) -> CitationClaim | 
     statement = on_one_line(text)
     if place is None or not subject or missing_support(subject, statement, text):
         return None
-    quote = Quote(text=text, page=place.page, start=place.start, end=place.end)
-    citation = Citation(
-        work=read.work.key, source_sha256=sha256_text(read.source.text), quote=quote,
-        status=read.work.status, status_date=read.work.status_date,
-    )  # fmt: skip
+    citation = citation_of(read.work, sha256_text(read.source.text), text, place)
     return CitationClaim(
         id=name, subject=subject, quantity="passage", statement=statement, citation=citation
     )

@@ -2,11 +2,11 @@
 
 from pydantic import Field
 
-from sciagent.contracts.citation import Citation, Quote
 from sciagent.contracts.claim import CitationClaim, InferenceClaim, ReportRequest
 from sciagent.contracts.errors import InputError
 from sciagent.contracts.model import Contract
 from sciagent.literature.bibliography.standing import standing_note
+from sciagent.literature.quoting.citing import citation_of
 from sciagent.literature.quoting.locating import SHORTEST, Place, locate
 from sciagent.literature.quoting.nearest import Passage, nearest_passage
 from sciagent.reports.references import faults_of_citations
@@ -89,15 +89,7 @@ def _claim(
         subject=citation.subject,
         quantity="cited statement",
         statement=context.redactor.text(" ".join(citation.statement.split())),
-        citation=Citation(
-            work=text.work.key,
-            source_sha256=text.source.sha256,
-            quote=Quote(
-                text=citation.quote.strip(), page=place.page, start=place.start, end=place.end
-            ),
-            status=text.work.status,
-            status_date=text.work.status_date,
-        ),
+        citation=citation_of(text.work, text.source.sha256, citation.quote.strip(), place),
     )
 
 

@@ -92,7 +92,7 @@ def read_source(document: Document) -> Source:
 
 def _as_source(work: Work) -> Source:
     text = "\n".join(_description(work))
-    url = work.url or (f"https://doi.org/{work.doi}" if work.doi else work.key)
+    url = work.address or work.key
     return SourceOfWork(url=url, title=work.title, sha256=sha256_text(text), text=text, work=work)
 
 

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, starmap
 from typing import NamedTuple
 
+from sciagent.literature.quoting.sentences import cut
 from sciagent.literature.ranking import scores
 
 _PASSAGE = 700
@@ -28,7 +29,7 @@ def split(text: str) -> list[Span]:
     """Split a text into passages of whole sentences, at paragraphs where they are long enough."""
     passages: list[Span] = []
     for sentence in _sentences(text):
-        for piece in _pieces(text, sentence):
+        for piece in starmap(Span, cut(text, *sentence, _PASSAGE)):
             if passages and _joins(text, passages[-1], piece):
                 passages[-1] = Span(passages[-1].start, piece.end)
             else:
@@ -51,16 +52,6 @@ def _sentences(text: str) -> Iterator[Span]:
         start = match.end()
     if text[start:].strip():
         yield Span(start, len(text))
-
-
-def _pieces(text: str, sentence: Span) -> Iterator[Span]:
-    start = sentence.start
-    while sentence.end - start > _PASSAGE:
-        space = text.rfind(" ", start + 1, start + _PASSAGE)
-        end = space if space > 0 else start + _PASSAGE
-        yield Span(start, end)
-        start = end
-    yield Span(start, sentence.end)
 
 
 def relevant_part(text: str, goal: str, most: int) -> str:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pydantic import Field
 
 from sciagent.agent.survey.reading import read_answer
-from sciagent.contracts.citation import Citation, Quote
 from sciagent.contracts.claim import CitationClaim
 from sciagent.contracts.literature import Source, Work
 from sciagent.contracts.model import Contract
+from sciagent.literature.quoting.citing import citation_of
 from sciagent.literature.quoting.locating import Place, locate
 from sciagent.literature.quoting.support import Stated, missing_support, unrelated
 
@@ -116,14 +116,10 @@ class FindingJudge:
             seen.add(finding.statement)
             source, place = found
             work = self.work_of(source)
-            quote = Quote(text=finding.quote, page=place.page, start=place.start, end=place.end)
             claim = CitationClaim(
                 id=f"{facet}.{len(made) + 1}", subject=finding.subject, quantity=name,
                 statement=finding.statement,
-                citation=Citation(
-                    work=work.key, source_sha256=source.sha256, quote=quote, status=work.status,
-                    status_date=work.status_date,
-                ),
+                citation=citation_of(work, source.sha256, finding.quote, place),
             )  # fmt: skip
             made.append(Evidence(facet, finding.question, claim, work))
         return made

@@ -56,10 +56,6 @@ class SurveyPlan(Contract):
     chapters: tuple[Chapter, ...] = Field(min_length=1, max_length=MOST_CHAPTERS)
     questions: tuple[AtlasQuestion, ...] = ()
 
-    def facets_of(self, chapter: Chapter) -> list[Facet]:
-        """Facets of a chapter, in the order of the plan."""
-        return [facet for facet in self.facets if facet.id in chapter.facets]
-
 
 def read_plan(text: str) -> SurveyPlan | str:
     """Read a plan from a model's answer, or say what is wrong with it."""

@@ -135,8 +135,9 @@ class Survey:
             lambda text: fault_of_consistency(text, known),
         )  # fmt: skip
         answer = read_answer(ConsistencyAnswer, outcome.answer)
-        usable = not isinstance(answer, str) and not fault_of_consistency(outcome.answer, known)
-        return answer if usable and not isinstance(answer, str) else None
+        if isinstance(answer, str) or fault_of_consistency(outcome.answer, known):
+            return None
+        return answer
 
     def _chapters(
         self, plan: SurveyPlan, evidence: Sequence[Evidence]

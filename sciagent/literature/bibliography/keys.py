@@ -21,6 +21,12 @@ def ascii_letters(text: str) -> str:
     return re.sub(r"[^a-z]", "", plain.decode().lower())
 
 
+def bare(text: str) -> str:
+    """Letters and digits of a title or a name, without accents and in lower case."""
+    folded = unicodedata.normalize("NFKD", text).casefold()
+    return "".join(each for each in folded if each.isalnum())
+
+
 def citation_key(work: Work) -> str:
     """Make a citation key from what is known of a work, such as ``hughes1989structural``.
 

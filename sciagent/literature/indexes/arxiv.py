@@ -15,9 +15,11 @@ from sciagent.literature.indexes.index import (
     doi_in,
 )
 from sciagent.literature.indexes.records import (
+    arxiv_doi,
     arxiv_id_of,
     authors_of,
     bare_doi,
+    refuse_missing,
     text,
     works_of,
 )
@@ -64,10 +66,9 @@ def _entries(content: bytes, access: Access) -> list[Any]:
     if total is None or not _FEED.search(content) or not _END.search(content):
         raise MalformedAnswerError(f"The answer of {access.name} is no feed.", "Ask again later.")
     feed = parse(content)
-    if feed.malformed or (not feed.results and total[1] != b"0"):
-        raise MalformedAnswerError(
-            f"{access.name} tells of {int(total[1])} records and gives none.", "Ask again later."
-        )
+    if feed.malformed:
+        raise MalformedAnswerError(f"The answer of {access.name} is no feed.", "Ask again later.")
+    refuse_missing(access.name, feed.results, int(total[1]))
     return [{"result": each} for each in feed.results]
 
 
@@ -84,7 +85,7 @@ def _work(entry: Mapping[str, Any], access: Access) -> Work:
         authors=authors_of(each.name for each in result.authors),
         year=result.published.year,
         container="arXiv",
-        doi=f"10.48550/arxiv.{identifier}",
+        doi=arxiv_doi(identifier),
         arxiv_id=identifier,
         url=f"https://arxiv.org/abs/{identifier}",
         abstract=text(result.summary),

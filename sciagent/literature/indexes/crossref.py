@@ -17,6 +17,7 @@ from sciagent.literature.indexes.records import (
     bare_doi,
     listed,
     mapping,
+    refuse_missing,
     text,
     works_of,
     year_of,
@@ -42,9 +43,8 @@ def search(query: str, limit: int, access: Access) -> IndexAnswer:
     content = access.json("/works", params, mailto=access.contact)
     message = mapping(mapping(content).get("message"))
     records = message.get("items")
-    if records == [] and message.get("total-results"):
-        raise MalformedAnswerError("crossref tells of records and gives none.", "Ask again later.")
     if isinstance(records, list):
+        refuse_missing(access.name, records, message.get("total-results"))
         # A notice is no work: it stands with the one that it is about.
         records = [each for each in records if not mapping(each).get("update-to")]
     return works_of(access.name, records, work_of)

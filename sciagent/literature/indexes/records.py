@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -63,6 +63,11 @@ def arxiv_id_of(doi: str) -> str:
     return match[1] if match else ""
 
 
+def arxiv_doi(arxiv_id: str) -> str:
+    """The DOI that stands for an arXiv identifier."""
+    return f"10.48550/arxiv.{arxiv_id}".lower()
+
+
 def author_of(name: str) -> Author | None:
     """Split a whole name into family and given name; None if it is empty.
 
@@ -98,6 +103,20 @@ def addresses(values: Iterable[Any]) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda each: ".pdf" not in each and "/pdf" not in each))
 
 
+def refuse_missing(name: str, records: Sequence[Any], total: Any) -> None:
+    """Refuse an empty list of records where the index tells of some.
+
+    Raises
+    ------
+    MalformedAnswerError
+        If it does.
+    """
+    if not records and isinstance(total, int) and total > 0:
+        raise MalformedAnswerError(
+            f"{name} tells of {total} records and gives none.", "Ask again later."
+        )
+
+
 def works_of(
     name: str, records: Any, read: Callable[[Mapping[str, Any]], Work], total: Any = 0
 ) -> IndexAnswer:
@@ -122,10 +141,7 @@ def works_of(
     """
     if not isinstance(records, list):
         raise MalformedAnswerError(f"The answer of {name} holds no records.", "Ask again later.")
-    if not records and isinstance(total, int) and total > 0:
-        raise MalformedAnswerError(
-            f"{name} tells of {total} records and gives none.", "Ask again later."
-        )
+    refuse_missing(name, records, total)
     works = []
     for record in records:
         try:

@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple
 from sciagent.contracts.errors import InputError, SciagentError
 from sciagent.contracts.literature import Document, Source, Work
 from sciagent.contracts.model import sha256_text
-from sciagent.literature.bibliography.keys import with_unique_keys
-from sciagent.literature.library.describing import bare_title, described, matching, work_of_document
+from sciagent.literature.bibliography.keys import bare, with_unique_keys
+from sciagent.literature.library.describing import described, matching, work_of_document
 from sciagent.literature.library.entries import Entry, entries_of
 from sciagent.literature.library.indexing import indexed
 from sciagent.literature.library.library import Library, delete_document
@@ -237,7 +237,7 @@ def _keep_entry(
             _describe(connection, identifier, better)
             return "updated"
     text = "\n\n".join(filter(None, (work.title, work.abstract)))
-    url = work.url or (f"https://doi.org/{work.doi}" if work.doi else f"{path.as_uri()}#{work.key}")
+    url = work.address or f"{path.as_uri()}#{work.key}"
     source = Source(url=url, title=work.title, sha256=sha256_text(text), text=text)
     marked = work.model_copy(update={"found_in": ("library",)})
     document = Document(source=source, media_type=_BIB)
@@ -250,7 +250,7 @@ def _alike(connection: sqlite3.Connection, work: Work, *, is_entry: bool) -> dic
     rows = connection.execute(
         "select id, work from documents"
         " where is_entry = ? and ((doi != '' and doi = ?) or bare_title = ?)",
-        (is_entry, work.doi, bare_title(work.title)),
+        (is_entry, work.doi, bare(work.title)),
     )
     return {identifier: Work.model_validate_json(each) for identifier, each in rows}
 
@@ -272,7 +272,7 @@ def _describe(connection: sqlite3.Connection, identifier: int, work: Work) -> No
             named.key,
             named.doi,
             named.title,
-            bare_title(named.title),
+            bare(named.title),
             identifier,
         ),
     )
@@ -300,7 +300,7 @@ def _insert(connection: sqlite3.Connection, row: _Row, document: Document, work:
     work = _with_free_key(connection, work)
     values = (
         url, row.place, row.sha256, document.source.sha256, row.is_entry, work.model_dump_json(),
-        work.key, work.doi, work.title, bare_title(work.title), utc_timestamp(),
+        work.key, work.doi, work.title, bare(work.title), utc_timestamp(),
         document.model_dump_json(),
     )  # fmt: skip
     marks = ", ".join("?" * len(values))

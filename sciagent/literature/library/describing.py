@@ -1,11 +1,10 @@
 """What work a document is: its title and DOI as they stand in it, or as a bibliography says."""
 
 import re
-import unicodedata
 from collections.abc import Iterable
 
 from sciagent.contracts.literature import PAGE_BREAK, Document, Work
-from sciagent.literature.bibliography.keys import citation_key
+from sciagent.literature.bibliography.keys import bare, citation_key
 
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"'<>{}|\\^~\[\]`]+", re.IGNORECASE)
 _ARXIV = re.compile(r"\barXiv:\s*(\d{4}\.\d{4,5})(?:v\d+)?", re.IGNORECASE)
@@ -54,7 +53,7 @@ def title_of(document: Document, name: str) -> str:
 
 def same_title(one: str, other: str) -> bool:
     """Whether two titles have the same letters and digits, in any case."""
-    return bool(bare_title(one)) and bare_title(one) == bare_title(other)
+    return bool(bare(one)) and bare(one) == bare(other)
 
 
 def matching(work: Work, known: Iterable[Work]) -> Work | None:
@@ -82,9 +81,3 @@ def described(url: str, work: Work, entry: Work) -> Work:
 def _without_end(doi: str) -> str:
     doi = doi.rstrip(".,;:")
     return doi.rstrip(")") if doi.count("(") < doi.count(")") else doi
-
-
-def bare_title(text: str) -> str:
-    """Letters and digits of a title, without accents and in lower case."""
-    folded = unicodedata.normalize("NFKD", text).casefold()
-    return "".join(each for each in folded if each.isalnum())

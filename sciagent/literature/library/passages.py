@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from sciagent.contracts.literature import PAGE_BREAK
 from sciagent.literature.quoting.locating import page_at
-from sciagent.literature.quoting.sentences import sentences
+from sciagent.literature.quoting.sentences import cut, sentences
 
 _USUAL = 700
 _LONGEST = 1200
@@ -37,10 +37,4 @@ def passages_of(text: str) -> Iterator[Span]:
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
     for start, end in sentences(text):
-        first = start
-        while end - first > _LONGEST:
-            space = text.rfind(" ", first + 1, first + _LONGEST)
-            cut = space if space > 0 else first + _LONGEST
-            yield first, cut
-            first = cut
-        yield first, end
+        yield from cut(text, start, end, _LONGEST)

@@ -84,7 +84,7 @@ def places(quote: str, text: str, page: int | None = None) -> Iterator[Place]:
 
 def _around(text: str, page: int) -> tuple[int, str]:
     """A page with its neighbours, onto which a quote may run, and where they begin."""
-    starts = (0, *_breaks(text), len(text) + 1)
+    starts = (*page_starts(text), len(text) + 1)
     first, past = max(page - 2, 0), min(page + 1, len(starts) - 1)
     begin = starts[min(first, len(starts) - 1)]
     return begin, text[begin : starts[past] - 1]
@@ -143,10 +143,10 @@ def _is_decimal_point(text: str, place: int) -> bool:
 
 def page_at(text: str, place: int) -> int:
     """Page on which a character stands, counted from 1."""
-    return bisect_right(_breaks(text), place) + 1
+    return bisect_right(page_starts(text), place)
 
 
 @lru_cache(maxsize=256)
-def _breaks(text: str) -> tuple[int, ...]:
-    """Where each page but the first begins."""
-    return tuple(i + 1 for i, character in enumerate(text) if character == PAGE_BREAK)
+def page_starts(text: str) -> tuple[int, ...]:
+    """Where each page of a stored text begins."""
+    return (0, *(i + 1 for i, character in enumerate(text) if character == PAGE_BREAK))

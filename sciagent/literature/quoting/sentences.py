@@ -44,6 +44,16 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield first, first + len(part.strip())
 
 
+def cut(text: str, start: int, end: int, longest: int) -> Iterator[tuple[int, int]]:
+    """Cut a part of a text that is too long, between words where there is a blank."""
+    while end - start > longest:
+        space = text.rfind(" ", start + 1, start + longest)
+        past = space if space > 0 else start + longest
+        yield start, past
+        start = past
+    yield start, end
+
+
 def on_one_line(text: str) -> str:
     """Write a printed text on one line, with words that were hyphenated at its ends made whole."""
     # Some of the codes count as blanks.
